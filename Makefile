@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# gdrkit's one Makefile. `make help` lists the targets; each first installs and builds what it needs (tools/deps).
+
+VERSION  := 0.1.0
+B        ?= build
+
+# A binary is entrypoints/NAME.c and what it takes from the rooms; every other file of a room is found by itself.
+BINS     := ofed-driver
+ROOMS    := common kernel tree swap ofed entrypoints
+MAINS    := $(BINS:%=entrypoints/%.c)
+SOURCES  := $(filter-out $(MAINS),$(wildcard $(ROOMS:%=%/*.c)))
+TESTS    := $(wildcard tests/unit/test_*.c)
+FUZZERS  := $(wildcard tests/fuzz/fuzz_*.c)
+LIBS     := -lkmod -lpci -lmount -lblkid -lcap -lseccomp -lyaml -ljansson -lnettle -lzstd -llzma -lz
+
+CPPFLAGS := -I. -D_GNU_SOURCE -DGDRKIT_VERSION='"$(VERSION)"' -MMD -MP
+CFLAGS   := -std=gnu11 -g -Wall -Wextra -Wshadow -Wvla -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+            -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef -Wimplicit-fallthrough
+
+# Three variants of the same sources: what ships, what the unit tests run, what the fuzzers run.
+static/CC      := gcc
+static/CFLAGS  := -O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -fcf-protection -D_FORTIFY_SOURCE=2
+static/LDFLAGS := -static-pie -Wl,--gc-sections,--fatal-warnings -Wl,-z,relro,-z,now,-z,noexecstack
+asan/CC        := gcc
+asan/CFLAGS    := -O1 -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
+                  -DFIXTURES='"$(CURDIR)/tests/fixtures"'
+asan/LDFLAGS   := -fsanitize=address,undefined -Wl,--gc-sections,--as-needed
+fuzz/CC        := clang
+fuzz/CFLAGS    := $(asan/CFLAGS) -fsanitize=fuzzer-no-link
+fuzz/LDFLAGS   := -fsanitize=address,undefined,fuzzer -Wl,--gc-sections,--as-needed
+
+UNITS    := $(TESTS:%.c=$B/asan/%)
+FUZZ     := $(FUZZERS:%.c=$B/fuzz/%)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all asan unit artefact check demo bench images fuzz lint deps deps-build deps-test clean help
+
+all: $(BINS:%=$B/bin/%) ## the static binaries (the default): build/bin/NAME; with symbols: build/debug/NAME
+
+$B/bin/%: $B/debug/%
+	@mkdir -p $(@D) && strip -o $@ $<
+
+# $(call link,VARIANT,LIBRARIES): objects first, then the archive of all rooms, of which a program takes what it uses
+link = @echo '  LD    $@' && mkdir -p $(@D) && $($(1)/CC) $($(1)/LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+       -L"$$(tools/deps libs)" $(LIBS) $(2)
+
+$B/debug/%: $B/static/entrypoints/%.o $B/static/rooms.a tools/deps
+	$(call link,static)
+
+$B/asan/bin/%: $B/asan/entrypoints/%.o $B/asan/rooms.a tools/deps
+	$(call link,asan)
+
+$(UNITS): %: %.o $B/asan/rooms.a tools/deps
+	$(call link,asan,-lcmocka)
+
+$(FUZZ): %: %.o $B/fuzz/rooms.a tools/deps
+	$(call link,fuzz)
+
+define variant
+$B/$(1)/%.o: %.c Makefile | deps-$(if $(filter static,$(1)),build,test)
+	@echo '  CC    $$@' && mkdir -p $$(@D) && $($(1)/CC) $(CPPFLAGS) $(CFLAGS) $($(1)/CFLAGS) -c -o $$@ $$<
+
+$B/$(1)/rooms.a: $(SOURCES:%.c=$B/$(1)/%.o)
+	@rm -f $$@ && ar rcs $$@ $$^
+
+-include $(patsubst %.c,$B/$(1)/%.d,$(SOURCES) $(MAINS) $(TESTS) $(FUZZERS))
+endef
+$(foreach v,static asan fuzz,$(eval $(call variant,$(v))))
+
+asan: $(BINS:%=$B/asan/bin/%) ## the same binaries, dynamic, under ASan and UBSan: build/asan/bin/NAME
+
+unit: $(UNITS) asan ## unit tests under ASan and UBSan; those of one file: make unit T=symvers
+	@for t in $(filter $B/asan/tests/unit/test_$(or $(T),%),$(UNITS)); do \
+		CMOCKA_MESSAGE_OUTPUT=TAP $$t </dev/null 2>&1; echo "exit $$? $${t##*/test_}"; \
+	done | awk -v must_work="$$MUST_WORK" "$$tally"
+
+# cmocka's TAP as sentences and totals. A program that ends otherwise than with the number of its failures has crashed.
+define tally
+/^1\.\.|^# (not )?ok/ { next }
+/^(not )?ok / { bad = /^not/; skip = /# SKIP/; gsub("_", " ")
+	sub(/^(not )?ok [0-9]+ (- |# SKIP )?/, (skip ? "skip" : bad ? "not ok" : "ok") " - ")
+	if (skip) skipped++; else if (bad) here++; else passed++ }
+/^exit / { failed += here; if ($$2 != here) { failed++; print "not ok - " $$3 " ended with " $$2 }; here = 0; next }
+{ print; fflush() }
+END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed || skipped && must_work }
+endef
+export tally := $(subst $$$$,$$,$(value tally))
+
+artefact: all ## what is true of the files that ship
+	@tests/artefact/run $(BINS:%=$B/bin/%)
+
+check: all ## everything: units, artefacts, scenarios in a guest with a real kernel
+	@failed=; for part in '$(MAKE) --no-print-directory unit' '$(MAKE) --no-print-directory artefact' 'tests/vm/run --all'; do \
+		$$part || failed="$$failed, $${part##* --no-print-directory }"; \
+	done; echo "check: $${failed:+FAILED$${failed#,}}$${failed:-all passed}"; test -z "$$failed"
+
+demo: all deps-test ## a node's RDMA stack replaced and given back, with a timeline
+	@tests/vm/demo
+
+bench: all deps-test ## what it costs, as ratios, and build/bench.json
+	@tests/bench/run
+
+images: all deps-test ## container images, as archives: build/images/
+	@images/build
+
+FUZZ_SECONDS ?= 10
+fuzz: $(FUZZ) ## each parser fed with garbage for FUZZ_SECONDS
+	@for f in $(FUZZ); do echo "  FUZZ  $${f##*/}" && mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$$f. $$f.corpus \
+			$$(ls -d tests/fixtures/$${f##*/fuzz_} 2>/dev/null) || exit 1; done
+
+lint: deps-test ## the format, and no function beyond 120 lines
+	@git ls-files -co --exclude-standard '*.[ch]' | xargs clang-format --dry-run -Werror
+	@git ls-files -co --exclude-standard '*.[ch]' | xargs awk '/^\{/ { first = FNR } \
+		/^\}/ && FNR - first > 120 { print FILENAME ":" first ": " FNR - first " lines in one function"; bad = 1 } END { exit bad }'
+
+deps: deps-test ## packages and static libraries, for all targets
+deps-build:
+	@tools/deps build
+deps-test: deps-build
+	@tools/deps test
+
+clean: ## forget what was built here (not the cache outside the tree)
+	rm -rf $B
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1@\2/p' Makefile | while IFS=@ read -r t what; do printf '%-10s %s\n' "$$t" "$$what"; done
