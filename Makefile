@@ -11,7 +11,7 @@ MAINS    := $(BINS:%=entrypoints/%.c)
 SOURCES  := $(filter-out $(MAINS),$(wildcard $(ROOMS:%=%/*.c)))
 TESTS    := $(wildcard tests/unit/test_*.c)
 FUZZERS  := $(wildcard tests/fuzz/fuzz_*.c)
-LIBS     := -lkmod -lpci -lmount -lblkid -lcap -lseccomp -lyaml -ljansson -lnettle -lzstd -llzma -lz
+LIBS     := -lkmod -lpci -lmount -lcap -lseccomp -lyaml -ljansson -lnettle -lzstd -llzma -lz
 
 CPPFLAGS := -I. -D_GNU_SOURCE -DGDRKIT_VERSION='"$(VERSION)"' -MMD -MP
 CFLAGS   := -std=gnu11 -g -Wall -Wextra -Wshadow -Wvla -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
@@ -19,7 +19,7 @@ CFLAGS   := -std=gnu11 -g -Wall -Wextra -Wshadow -Wvla -Wconversion -Wno-sign-co
 
 # Three variants of the same sources: what ships, what the unit tests run, what the fuzzers run.
 static/CC      := gcc
-static/CFLAGS  := -O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -fcf-protection -D_FORTIFY_SOURCE=2
+static/CFLAGS  := -O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -fcf-protection -D_FORTIFY_SOURCE=2 -fno-asynchronous-unwind-tables
 static/LDFLAGS := -static-pie -Wl,--gc-sections,--fatal-warnings -Wl,-z,relro,-z,now,-z,noexecstack
 asan/CC        := gcc
 asan/CFLAGS    := -O1 -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
