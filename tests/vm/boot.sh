@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# One boot of a guest: the payload disk, QEMU, and the choice between KVM and TCG. Needs cache.sh.
+
+# make_payload KVER LIMIT DIR SCENARIO...: DIR/payload.ext4, all of the work tree that the guest sees
+make_payload() {
+	local kver=$1 limit=$2 dir=$3 built=$vm_dir/../../build/vm/payload tree=$3/payload module
+	shift 3
+	rm -rf "$tree"
+	mkdir -p "$tree/vm" "$tree/modules"
+	cp -r "$vm_dir"/{guest,scenarios,topologies} "$tree/vm/"
+	for module in "$vm_dir"/modules/*/; do
+		cp "$("$vm_dir/fixture" "$(basename "$module")" "$kver")" "$tree/modules/"
+	done
+	if [ -d "$built" ]; then cp -r "$built/." "$tree/"; fi
+	printf "%s $limit\n" "$@" >"$tree/order"
+	rm -f "$dir/payload.ext4"
+	truncate -s "$(($(du -sm "$tree" | cut -f1) * 5 / 4 + 16))M" "$dir/payload.ext4"
+	mkfs.ext4 -q -O ^has_journal -d "$tree" "$dir/payload.ext4"
+}
+
+# boot NODE DIR TIMEOUT: replaces this process by a guest that says what it does on stdout. It ends when the guest
+# powers off (0) or at the deadline (124); the kernel's own words go to DIR/console.
+boot() {
+	local node=$1 dir=$2
+	exec timeout --foreground -k 5 "$3" qemu-system-x86_64 "${machine[@]}" "${accel[@]}" \
+		-kernel "$node/vmlinuz" -initrd "$node/initrd" -append 'console=ttyS0 panic=-1 loglevel=5' \
+		-drive "file=$node/root.ext4,if=virtio,format=raw,snapshot=on" \
+		-drive "file=$dir/payload.ext4,if=virtio,format=raw,snapshot=on" \
+		-serial "file:$dir/console" -serial stdio </dev/null 2>>"$dir/console.qemu"
+}
+
+machine=(-nodefaults -no-user-config -no-reboot -display none -vga none -machine q35 -smp 2 -m 2048)
+
+# KVM may be there and still hang a guest: it is used only where it has booted this kernel.
+probe_kvm() {
+	local node=$1 out=$2
+	echo tcg >"$out/answer"
+	if [ -w /dev/kvm ] && timeout -k 1 8 qemu-system-x86_64 "${machine[@]}" -accel kvm -cpu host \
+		-kernel "$node/vmlinuz" -initrd "$node/initrd" -append 'gdrkit.probe panic=-1' </dev/null; then
+		echo kvm >"$out/answer"
+	fi
+}
+
+# choose_accel NODE: sets accel
+choose_accel() {
+	local key
+	key=$({ uname -a; cat /proc/sys/kernel/random/boot_id; qemu-system-x86_64 --version; } | digest)
+	case $(cat "$(cache accel "$key" probe_kvm "$1")/answer") in
+	kvm) accel=(-accel kvm -cpu host) ;;
+	*) accel=(-accel tcg,thread=multi -cpu max) ;;
+	esac
+}
