@@ -87,8 +87,8 @@ END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit
 endef
 export tally := $(subst $$$$,$$,$(value tally))
 
-artefact: all ## what is true of the files that ship
-	@tests/artefact/run $(BINS:%=$B/bin/%)
+artefact: all deps-test ## what is true of the files that ship
+	@ROOMS="$(ROOMS)" tests/artefact/run $(BINS:%=$B/bin/%)
 
 check: all ## everything: units, artefacts, scenarios in a guest with a real kernel
 	@failed=; for part in '$(MAKE) --no-print-directory unit' '$(MAKE) --no-print-directory artefact' 'tests/vm/run --all'; do \
