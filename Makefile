@@ -5,8 +5,9 @@ VERSION  := 0.1.0
 B        ?= build
 
 # A binary is entrypoints/NAME.c and what it takes from the rooms; every other file of a room is found by itself.
+# Highest floor first: a room uses only rooms below it, and the linker sees them in this order.
 BINS     := ofed-driver
-ROOMS    := common kernel tree swap ofed entrypoints
+ROOMS    := entrypoints ofed swap tree kernel common
 MAINS    := $(BINS:%=entrypoints/%.c)
 SOURCES  := $(filter-out $(MAINS),$(wildcard $(ROOMS:%=%/*.c)))
 TESTS    := $(wildcard tests/unit/test_*.c)
@@ -29,7 +30,7 @@ fuzz/CC        := clang
 fuzz/CFLAGS    := $(asan/CFLAGS) -fsanitize=fuzzer-no-link
 fuzz/LDFLAGS   := -fsanitize=address,undefined,fuzzer -Wl,--gc-sections,--as-needed
 
-UNITS    := $(TESTS:%.c=$B/asan/%)
+UNITS    := $(patsubst %.c,$B/asan/%,$(filter tests/unit/test_$(or $(T),%).c,$(TESTS)))
 FUZZ     := $(FUZZERS:%.c=$B/fuzz/%)
 
 .DELETE_ON_ERROR:
@@ -41,28 +42,29 @@ all: $(BINS:%=$B/bin/%) ## the static binaries (the default): build/bin/NAME; wi
 $B/bin/%: $B/debug/%
 	@mkdir -p $(@D) && strip -o $@ $<
 
-# $(call link,VARIANT,LIBRARIES): objects first, then the archive of all rooms, of which a program takes what it uses
+# $(call link,VARIANT,LIBRARIES): objects first, then the archives of the rooms, of which a program takes what it uses
 link = @echo '  LD    $@' && mkdir -p $(@D) && $($(1)/CC) $($(1)/LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
        -L"$$(tools/deps libs)" $(LIBS) $(2)
 
-$B/debug/%: $B/static/entrypoints/%.o $B/static/rooms.a tools/deps
+$B/debug/%: $B/static/entrypoints/%.o $(ROOMS:%=$B/static/%.a) tools/deps
 	$(call link,static)
 
-$B/asan/bin/%: $B/asan/entrypoints/%.o $B/asan/rooms.a tools/deps
+$B/asan/bin/%: $B/asan/entrypoints/%.o $(ROOMS:%=$B/asan/%.a) tools/deps
 	$(call link,asan)
 
-$(UNITS): %: %.o $B/asan/rooms.a tools/deps
+$(UNITS): %: %.o $(ROOMS:%=$B/asan/%.a) tools/deps
 	$(call link,asan,-lcmocka)
 
-$(FUZZ): %: %.o $B/fuzz/rooms.a tools/deps
+$(FUZZ): %: %.o $(ROOMS:%=$B/fuzz/%.a) tools/deps
 	$(call link,fuzz)
 
 define variant
 $B/$(1)/%.o: %.c Makefile | deps-$(if $(filter static,$(1)),build,test)
 	@echo '  CC    $$@' && mkdir -p $$(@D) && $($(1)/CC) $(CPPFLAGS) $(CFLAGS) $($(1)/CFLAGS) -c -o $$@ $$<
 
-$B/$(1)/rooms.a: $(SOURCES:%.c=$B/$(1)/%.o)
-	@rm -f $$@ && ar rcs $$@ $$^
+$(foreach room,$(ROOMS),$(eval $B/$(1)/$(room).a: $(patsubst %.c,$B/$(1)/%.o,$(filter $(room)/%,$(SOURCES)))))
+$(ROOMS:%=$B/$(1)/%.a):
+	@mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$^
 
 -include $(patsubst %.c,$B/$(1)/%.d,$(SOURCES) $(MAINS) $(TESTS) $(FUZZERS))
 endef
@@ -70,9 +72,10 @@ $(foreach v,static asan fuzz,$(eval $(call variant,$(v))))
 
 asan: $(BINS:%=$B/asan/bin/%) ## the same binaries, dynamic, under ASan and UBSan: build/asan/bin/NAME
 
-unit: $(UNITS) asan ## unit tests under ASan and UBSan; those of one file: make unit T=symvers
-	@for t in $(filter $B/asan/tests/unit/test_$(or $(T),%),$(UNITS)); do \
-		CMOCKA_MESSAGE_OUTPUT=TAP $$t </dev/null 2>&1; echo "exit $$? $${t##*/test_}"; \
+unit: $(UNITS) ## unit tests under ASan and UBSan; those of one file: make unit T=symvers
+	@for t in $(UNITS); do \
+		CMOCKA_MESSAGE_OUTPUT=TAP UBSAN_OPTIONS=print_stacktrace=1 timeout 300 $$t </dev/null 2>&1; \
+		echo "exit $$? $${t##*/test_}"; \
 	done | awk -v must_work="$$MUST_WORK" "$$tally"
 
 # cmocka's TAP as sentences and totals. A program that ends otherwise than with the number of its failures has crashed.
@@ -83,14 +86,14 @@ define tally
 	if (skip) skipped++; else if (bad) here++; else passed++ }
 /^exit / { failed += here; if ($$2 != here) { failed++; print "not ok - " $$3 " ended with " $$2 }; here = 0; next }
 { print; fflush() }
-END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed || skipped && must_work }
+END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed || !passed || skipped && must_work }
 endef
 export tally := $(subst $$$$,$$,$(value tally))
 
 artefact: all deps-test ## what is true of the files that ship
 	@ROOMS="$(ROOMS)" tests/artefact/run $(BINS:%=$B/bin/%)
 
-check: all ## everything: units, artefacts, scenarios in a guest with a real kernel
+check: all asan ## everything: units, artefacts, scenarios in a guest with a real kernel
 	@failed=; for part in '$(MAKE) --no-print-directory unit' '$(MAKE) --no-print-directory artefact' 'tests/vm/run --all'; do \
 		$$part || failed="$$failed, $${part##* --no-print-directory }"; \
 	done; echo "check: $${failed:+FAILED$${failed#,}}$${failed:-all passed}"; test -z "$$failed"
