@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SHA-256 (FIPS 180-4, by nettle) of bytes, files and of a sequence of named parts. Text is 64 lower-case hex digits. */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/sysroot.h"
+
+#define DIGEST_TEXT 65
+
+struct digest;
+
+int digest_new(struct digest **ret);
+struct digest *digest_free(struct digest *d);
+DEFINE_CLEANUP(struct digest, digest_free);
+void digest_bytes(struct digest *d, const void *data, size_t len);
+/* name, length and value each go in, so that no two sequences of parts give the same bytes */
+void digest_part(struct digest *d, const char *name, const void *data, size_t len);
+void digest_text(struct digest *d, char ret[static DIGEST_TEXT]);
+
+int digest_fd(int fd, char ret[static DIGEST_TEXT]);
+int digest_file(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT]);
+/* All files below a directory: relative path, mode's x bit, content; links by their target. */
+int digest_dir(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT]);
