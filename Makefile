@@ -16,7 +16,7 @@ LIBS     := -lkmod -lpci -lmount -lcap -lseccomp -lyaml -ljansson -lnettle -lzst
 
 CPPFLAGS := -I. -D_GNU_SOURCE -DGDRKIT_VERSION='"$(VERSION)"' -MMD -MP
 CFLAGS   := -std=gnu11 -g -Wall -Wextra -Wshadow -Wvla -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
-            -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef -Wimplicit-fallthrough
+            -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef -Wimplicit-fallthrough $(if $(MUST_WORK),-Werror)
 
 # Three variants of the same sources: what ships, what the unit tests run, what the fuzzers run.
 static/CC      := gcc
@@ -109,9 +109,10 @@ images: all deps-test ## container images, as archives: build/images/
 
 FUZZ_SECONDS ?= 10
 fuzz: $(FUZZ) ## each parser fed with garbage for FUZZ_SECONDS
-	@for f in $(FUZZ); do echo "  FUZZ  $${f##*/}" && mkdir -p $$f.corpus && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$$f. $$f.corpus \
-			$$(ls -d tests/fixtures/$${f##*/fuzz_} 2>/dev/null) || exit 1; done
+	@for f in $(FUZZ); do mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$f. $$f.corpus \
+			$$(ls -d tests/fixtures/$${f##*/fuzz_} 2>/dev/null) >$$f.log 2>&1 </dev/null && \
+		echo "ok - $${f##*/} for $(FUZZ_SECONDS) s" || { tail -n 40 $$f.log; echo "not ok - $${f##*/}"; exit 1; }; done
 
 lint: deps-test ## the format, and no function beyond 120 lines
 	@git ls-files -co --exclude-standard '*.[ch]' | xargs clang-format --dry-run -Werror
