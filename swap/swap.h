@@ -33,6 +33,7 @@ struct swap_request {
 	void *judge_data;
 	const char *settings;	     /* digest of the settings that bear on a failure */
 	bool retry;		     /* FAILED_BEFORE does not count */
+	bool own_only;		     /* swap_recover(): another owner's crash is left to its owner */
 	int stop_fd;
 	uint64_t timeout_ms;	     /* for the module lock */
 	unsigned stop_after;	     /* journal_stop_after() */
@@ -53,6 +54,6 @@ int swap_run(const struct swap_request *req, struct swap_result *ret, struct ver
 
 /*
  * The first thing that any verb does. A crash of this boot's: if its goal is live the guards are put back, else `from` is the goal. ret_recovered
- * tells whether there was one; why has JOURNAL_RECOVERED or UNDO_FAILED. Another owner's open journal is left alone if `others` says so.
+ * tells whether there was one; why has UNDO_FAILED when it could not be recovered.
  */
 int swap_recover(const struct swap_request *req, bool *ret_recovered, struct verdicts *why);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "swap/act.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "common/events.h"
+
+#define UNLOAD_PATIENCE_MS 5000 /* transient references: an open sysfs file, udev looking at a device */
+#define UNLOAD_RECHECK_MS 10
+#define SLIPPED_IN_TRIES 5
+
+/* One step on its thread. */
+struct job {
+	const struct act *act;
+	const struct step *step;
+	enum side side;
+	uint64_t begin_us, end_us;
+	int err;
+	const char *note; /* constant text, NULL: as planned */
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static int delete_module(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int finit_module(int fd, const char *params)
+{
+	return syscall(SYS_finit_module, fd, params, 0) < 0 ? -errno : 0;
+}
+
+static bool busy(int err)
+{
+	return err == -EWOULDBLOCK || err == -EBUSY;
+}
+
+/* events_run() ends with what these return; 1 stands for success there. */
+static int try_unload(void *data)
+{
+	int err = delete_module(data);
+
+	if (busy(err))
+		return 0;
+	return err && err != -ENOENT ? err : 1;
+}
+
+static int give_up(void *data)
+{
+	(void)data;
+	return -EWOULDBLOCK;
+}
+
+/* The kernel tells nobody when a reference goes. */
+static int unload_when_free(const char *name)
+{
+	_cleanup_(events_freep) struct events *ev = NULL;
+	int err = events_new(&ev);
+
+	if (!err)
+		err = events_timer(ev, UNLOAD_PATIENCE_MS, give_up, NULL, NULL);
+	if (!err)
+		err = events_recheck(ev, UNLOAD_RECHECK_MS, "a module's refcount", try_unload, (void *)(uintptr_t)name, NULL);
+	if (!err)
+		err = events_run(ev);
+	return err == 1 ? 0 : err;
+}
+
+static void run_unload(struct job *job)
+{
+	const char *name = job->step->m->name;
+	int err = delete_module(name);
+
+	if (busy(err)) {
+		job->note = "waited for a reference to go";
+		err = unload_when_free(name);
+	}
+	if (err == -ENOENT) {
+		job->note = "was gone";
+		err = 0;
+	}
+	job->err = err;
+}
+
+/* Live already: ours (an interrupted swap had loaded it), or slipped in by somebody who may not know better. */
+static int settle_existing(struct job *job, const struct swap_side *want)
+{
+	struct identity id;
+	int err = live_identity(job->act->root, job->step->m->name, &id);
+
+	if (!err && identity_same(&id, &want->id)) {
+		job->note = "was live";
+		return 0;
+	}
+	job->note = "another build had slipped in and was taken out";
+	err = unload_when_free(job->step->m->name);
+	return err ? err : -EAGAIN;
+}
+
+static void run_load(struct job *job)
+{
+	const struct swap_side *want = &job->step->m->side[job->side];
+	const char *params = want->params ? want->params : "";
+
+	for (int i = 0; i < SLIPPED_IN_TRIES; i++) {
+		job->err = finit_module(module_fd(want->file), params);
+		if (job->err == -EEXIST)
+			job->err = settle_existing(job, want);
+		else if (job->err == -EINVAL && *params && job->side == SIDE_FROM) {
+			/* what sysfs shows of a parameter need not be what its parser takes */
+			job->note = "without its recorded parameters, which the kernel refused";
+			params = "";
+		} else
+			return;
+		if (job->err != -EAGAIN && job->err != -EINVAL)
+			return;
+	}
+}
+
+/* A device that its driver does not want stays unbound; verify knows which had to be bound. */
+static void run_bind(struct job *job)
+{
+	int err = sysroot_write_attr(job->act->root, "sys/bus/pci/drivers_probe", job->step->device);
+
+	if (err == -EINVAL || err == -ENODEV) {
+		job->note = "no driver took it";
+		err = 0;
+	}
+	job->err = err;
+}
+
+static void *run_job(void *data)
+{
+	static void (*const run[])(struct job *) = {
+		[STEP_UNLOAD] = run_unload, [STEP_LOAD] = run_load, [STEP_BIND] = run_bind,
+	};
+	struct job *job = data;
+
+	job->begin_us = now_us();
+	run[job->step->op](job);
+	job->end_us = now_us();
+	return NULL;
+}
+
+static const char *object_of(const struct step *s)
+{
+	return s->m ? s->m->name : s->device;
+}
+
+/* All of a wave at once; the last one on this thread. A thread that cannot be had is no reason to stop. */
+static int run_jobs(struct job *jobs, size_t n)
+{
+	_cleanup_free_ pthread_t *threads = calloc(n, sizeof(*threads));
+	_cleanup_free_ bool *started = calloc(n, sizeof(*started));
+
+	if (!threads || !started)
+		return -ENOMEM;
+	for (size_t i = 0; i + 1 < n; i++)
+		started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
+	for (size_t i = 0; i < n; i++)
+		if (!started[i])
+			(void)run_job(&jobs[i]);
+	for (size_t i = 0; i < n; i++)
+		if (started[i])
+			(void)pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static enum reason reason_of(const struct step *s)
+{
+	static const enum reason reasons[] = {
+		[STEP_UNLOAD] = REASON_UNLOAD_FAILED, [STEP_LOAD] = REASON_LOAD_FAILED, [STEP_BIND] = REASON_GUARD_FAILED,
+	};
+
+	return reasons[s->op];
+}
+
+static int report_wave(const struct act *act, const struct job *jobs, size_t n, struct verdicts *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct job *job = &jobs[i];
+
+		if (job->err) {
+			verdicts_no(why, reason_of(job->step), object_of(job->step), "%s", strerror(-job->err));
+			err = -EIO;
+		} else if (act->done) {
+			act->done(act->data, job->step, job->begin_us, job->end_us, job->note);
+		}
+	}
+	return err;
+}
+
+static int write_journal(const struct act *act, const struct step *s, struct verdicts *why)
+{
+	int err = journal_step(act->journal, step_op_name(s->op), object_of(s), s->wave);
+
+	if (!err || act->stubborn)
+		return 0;
+	verdicts_no(why, REASON_JOURNAL_FAILED, "run/gdrkit/journal", "%s", strerror(-err));
+	return -EIO;
+}
+
+static int run_wave(const struct act *act, const struct steps *steps, size_t first, size_t n, struct verdicts *why)
+{
+	_cleanup_free_ struct job *jobs = calloc(n, sizeof(*jobs));
+	int err = jobs ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n; i++) {
+		jobs[i] = (struct job){ .act = act, .step = &steps->s[first + i], .side = steps->side };
+		err = write_journal(act, jobs[i].step, why);
+	}
+	if (!err)
+		err = run_jobs(jobs, n);
+	return err ? err : report_wave(act, jobs, n, why);
+}
+
+static bool stopped(const struct act *act)
+{
+	struct pollfd pfd = { .fd = act->stop_fd, .events = POLLIN };
+
+	return act->stop_fd >= 0 && poll(&pfd, 1, 0) > 0;
+}
+
+int swap_act(const struct act *act, const struct steps *steps, struct verdicts *why)
+{
+	size_t first = 0;
+
+	while (first < steps->n) {
+		size_t n = 1;
+		int err;
+
+		while (first + n < steps->n && steps->s[first + n].wave == steps->s[first].wave)
+			n++;
+		if (stopped(act))
+			return -ECANCELED;
+		err = run_wave(act, steps, first, n, why);
+		if (err)
+			return err;
+		first += n;
+	}
+	return 0;
+}
+
+static void verify_module(const struct sysroot *root, const struct swap_module *m, enum side side, struct verdicts *why)
+{
+	const struct swap_side *want = &m->side[side];
+	struct identity id;
+	int err = live_identity(root, m->name, &id);
+	char have[96], wanted[96];
+
+	if (m->role != ROLE_GOAL) /* a bystander that no longer fits was announced by the plan */
+		return;
+	if (!want->live && err == -ENOENT)
+		return;
+	if (!want->live)
+		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "is live and should not be");
+	else if (err)
+		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "is not live: %s", strerror(-err));
+	else if (!identity_same(&id, &want->id))
+		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "live is %s, wanted %s", identity_text(&id, have),
+			    identity_text(&want->id, wanted));
+}
+
+static void verify_binding(const struct pci_devices *pci, const struct state_binding *b, struct verdicts *why)
+{
+	for (size_t i = 0; i < pci->n; i++)
+		if (!strcmp(pci->d[i].address, b->device) && pci->d[i].driver)
+			return;
+	verdicts_no(why, REASON_VERIFY_FAILED, b->device, "was bound to %s and is not bound again", b->module);
+}
+
+int swap_verify(const struct sysroot *root, const struct swap_facts *facts, enum side side, struct verdicts *why)
+{
+	_cleanup_pci_ struct pci_devices pci = { 0 };
+	size_t before = why->n;
+	int err = pci_read(root, &pci);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < facts->n; i++)
+		verify_module(root, &facts->m[i], side, why);
+	for (size_t i = 0; i < facts->n_bound[side]; i++)
+		verify_binding(&pci, &facts->bound[side][i], why);
+	return why->n > before ? -EIO : 0;
+}
