@@ -168,7 +168,7 @@ static int on_exit_event(void *data, uint32_t mask)
 	return 1;
 }
 
-/* What is written and not read yet; a grandchild may keep the pipe open for ever, so its end is not waited for. */
+/* What is there: the pipe's end is not waited for, a grandchild may keep it open for ever. */
 static int read_rest(struct child *c)
 {
 	int r = 1;
@@ -296,7 +296,7 @@ static int child_new(const struct child_spec *spec, struct child_result *res, st
 	return r;
 }
 
-/* Starts it; the child's end of the pipe is closed here, so that the pipe ends with its last writer. */
+/* The child's end of the pipe is closed on return, so that the pipe ends with its last writer. */
 static int start(struct child *c)
 {
 	_cleanup_close_ int theirs = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child process: posix_spawn in a process group of its own with clean signals, its output read line by line (streamed to the caller, the last lines kept for the
- * error), and the whole group killed when it has to end early. No shell.
+ * A child process: posix_spawn in a process group of its own with clean signals, its output read
+ * line by line (streamed to the caller, the last lines kept for the error), and the whole group
+ * killed when it has to end early. No shell.
  */
 #pragma once
 
@@ -16,12 +17,15 @@ struct child_spec {
 	const char *const *env;  /* NULL: the caller's */
 	const char *dir;         /* working directory; NULL: the caller's */
 	bool inherit;            /* stdout and stderr are the caller's: nothing is captured */
-	int stop_fd; /* readable means stop: SIGTERM to the group, SIGKILL after 10 s; -1: none */
-	uint64_t timeout_ms; /* 0: none */
+	/* readable means stop: SIGTERM to the group, SIGKILL after 10 s; -1: none */
+	int stop_fd;
+	uint64_t timeout_ms; /* 0: none; when it has passed: as stop_fd */
 	size_t tail;         /* lines kept; 0: 40 */
-	void (*line)(
-		void *data,
-		const char *line); /* stdout and stderr, without the newline; NULL: only kept */
+	/*
+	 * Each line of stdout and stderr, without the newline; beyond 64 KiB it is cut into several.
+	 * NULL: lines are only kept.
+	 */
+	void (*line)(void *data, const char *line);
 	void *data;
 };
 
@@ -33,7 +37,7 @@ struct child_result {
 	uint64_t max_rss; /* of its tree, bytes (ru_maxrss) */
 };
 
-/* Runs to the end. -errno: it could not be started (-ENOENT: no such program). Any exit status is a success of this function. */
+/* Runs to the end, however that ends. -errno: it could not be started (-ENOENT: no such program). */
 int child_run(const struct child_spec *spec, struct child_result *ret);
 void child_result_clear(struct child_result *res);
 #define _cleanup_child_result_ _cleanup_(child_result_clear)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scoped ownership: a variable declared with one of these is released when its scope ends, whichever
- * way it ends. TAKE_PTR and TAKE_FD hand the thing over and leave nothing behind to release twice.
- * Releasing keeps errno, and a descriptor is closed exactly once (on EINTR it is closed too).
+ * Scoped ownership: a variable declared with one of these is released when its scope ends,
+ * whichever way it ends. TAKE_PTR and TAKE_FD hand the thing over and leave nothing behind to
+ * release twice. Releasing keeps errno, and a descriptor is closed exactly once (on EINTR it is
+ * closed too).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4, by nettle) of bytes, files and of a sequence of named parts. Text is 64 lower-case hex digits. */
+/* SHA-256 (by nettle) of bytes, files and sequences of named parts, as lower-case hex digits. */
 #pragma once
 
 #include <stddef.h>

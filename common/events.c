@@ -33,7 +33,7 @@ struct sighting {
 struct file_watch {
 	const struct sysroot *root;
 	char *path;
-	int parent; /* inotify's handle of the directory that `path` is an entry of; -1: it does not exist */
+	int parent; /* the watch on the directory that `path` is an entry of; -1: not there yet */
 	struct sighting seen;
 };
 
@@ -341,8 +341,8 @@ static int watch_dir(int inotify, const struct sysroot *root, const char *dir)
 }
 
 /*
- * Watches the root and each directory on the way to the path that exists. Watched from the top down, a directory
- * that appears meanwhile is either opened or told of.
+ * Watches the root and each directory on the way to the path that exists. Watched from the top
+ * down, a directory that appears meanwhile is either opened or told of.
  */
 static int watch_way(int inotify, struct file_watch *w)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One small loop over what the kernel tells: descriptors, signals, child exits (pidfd), timers, file changes (inotify) and
- * kobject uevents (netlink, group 1 the kernel's own). No polling: where the kernel has no event, events_recheck is the only timer that looks again,
- * and docs list its uses.
+ * One small loop over what the kernel tells: descriptors, signals, child exits (pidfd), timers,
+ * file changes (inotify) and kobject uevents (netlink, group 1 the kernel's own). No polling: where
+ * the kernel has no event, events_recheck is the only timer that looks again, and docs list its
+ * uses.
  *
- * A callback returns 0 to go on, anything else ends events_run with that value (negative: -errno). Sources live until
- * events_free or until their own handle is removed; a callback may remove any source, itself too.
+ * A callback returns 0 to go on, anything else ends events_run with that value (negative: -errno).
+ * Sources live until events_free or until their own handle is removed; a callback may remove any
+ * source, itself too.
  */
 #pragma once
 
@@ -41,12 +43,16 @@ int events_timer(struct events *ev, uint64_t ms, int (*fn)(void *data), void *da
 int events_recheck(struct events *ev, uint64_t ms, const char *why, int (*fn)(void *data),
 		   void *data, struct event_source **ret);
 /*
- * A change of `path` under root: made, written, moved or deleted. What does not exist yet is watched by its nearest parent that does.
- * Look at the file after this call, not before: what changed in between is not told. A mount over a parent is not told either.
+ * A change of `path` under root: made, written, moved or deleted. What does not exist yet is
+ * watched by its nearest parent that does. Look at the file after this call, not before: what
+ * changed in between is not told. A mount over a parent is not told either.
  */
 int events_file(struct events *ev, const struct sysroot *root, const char *path,
 		int (*fn)(void *data), void *data, struct event_source **ret);
-/* The kernel's uevents: fields like "add", "/module/ib_core", "module". Action "lost": there were more than fit, look again. */
+/*
+ * The kernel's uevents: fields like "add", "/module/ib_core", "module". Action "lost": there were
+ * more than fit, look again.
+ */
 int events_uevents(struct events *ev,
 		   int (*fn)(void *data, const char *action, const char *devpath,
 			     const char *subsystem),

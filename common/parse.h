@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text into numbers, with range checks: the whole text must be used, no sign, no blanks. -EINVAL: not such a
- * thing; -ERANGE: outside [min, max].
+ * Text into numbers, with range checks: the whole text must be used, no sign, no blanks. -EINVAL:
+ * not such a thing; -ERANGE: outside [min, max].
  */
 #pragma once
 
@@ -16,5 +16,5 @@ int parse_duration(
 int parse_size(const char *text,
 	       uint64_t *ret_bytes); /* 512 64k 10M 2G, also KiB MiB GiB (all binary) */
 
-/* Words between any of `separators`, as an array that ends with NULL (strv_free, common/sysroot.h). */
+/* Words between any of `separators`; the array ends with NULL (strv_free, common/sysroot.h). */
 int parse_words(const char *text, const char *separators, char ***ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress of long work: a bar that redraws itself on a terminal, a log line every few seconds otherwise. `total` 0: unknown, then only
- * what was done is shown.
+ * Progress of long work: a bar that redraws itself on a terminal, a log line every few seconds
+ * otherwise. `total` 0: unknown, then only what was done is shown.
  */
 #pragma once
 

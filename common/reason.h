@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why something failed or was refused: the one table of codes (contract.md). The code is what users and scripts match on, the
- * cause and the remedy are what people read; docs/reasons.md is made from it (ofed-driver --reasons).
+ * Why something failed or was refused: the one table of codes (contract.md). The code is what users
+ * and scripts match on, the cause and the remedy are what people read; docs/reasons.md is made from
+ * it (ofed-driver --reasons).
  *
- * Exit codes: 1 the answer is no, 100 misuse, 111 a system call failed (again may help), 124 a deadline passed.
+ * Exit codes: 1 the answer is no, 100 misuse, 111 a system call failed (again may help), 124 a
+ * deadline passed.
  */
 #pragma once
 

@@ -57,8 +57,8 @@ int resolve_readlink(int dirfd, const char *name, char **ret)
 }
 
 /*
- * Where a walk is. The directories passed stay open, so that ".." goes back to where the walk came from, whatever
- * is renamed meanwhile.
+ * Where a walk is. The directories passed stay open, so that ".." goes back to where the walk came
+ * from, whatever is renamed meanwhile.
  */
 struct walk {
 	int root;
@@ -101,8 +101,9 @@ static int walk_down(struct walk *w, int *fd)
 }
 
 /*
- * The links of procfs that jump to an object instead of naming a path (fd/N, exe, ns/net). Those that are text give
- * their length as their size; self and thread-self, which do not, begin with a number.
+ * The links of procfs that jump to an object instead of naming a path (fd/N, exe, ns/net). Those
+ * that are text give their length as their size; self and thread-self, which do not, begin with a
+ * number.
  */
 static bool is_magic(int fd, const struct stat *st, const char *target)
 {
@@ -156,6 +157,8 @@ static int walk_step(struct walk *w, const char *name, int flags, mode_t mode, i
 	struct stat st;
 	int r;
 
+	if (!last && flags & O_CREAT && !w->rest[strspn(w->rest, "/")])
+		return -EISDIR; /* "name/" is not made */
 	fd = openat(walk_dir(w), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && !(errno == ENOENT && last && flags & O_CREAT))
 		return -errno;
@@ -178,7 +181,7 @@ static int walk_step(struct walk *w, const char *name, int flags, mode_t mode, i
 	return 0;
 }
 
-/* Cuts the next component off the rest; NULL when none is left. rest becomes NULL behind the last one. */
+/* Cuts the next component off the rest, which becomes NULL behind the last; NULL: none is left. */
 static char *walk_next(struct walk *w)
 {
 	char *name = w->rest ? w->rest + strspn(w->rest, "/") : NULL;

@@ -118,7 +118,7 @@ static const char *expected(const struct setting *s)
 	return s->values ? s->values : what[s->type];
 }
 
-/* The number of letters to change, add or leave out to make b of a. Names too long to compare are far apart. */
+/* How many letters to change, add or leave out to make b of a. Long names are far apart. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[MAX_NAME + 1], la = strlen(a), lb = strlen(b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings: what this node may do. One const table makes the option, the environment variable, the type, the default and the
- * help of each; the option wins over the variable, the variable over the default. Values land in a struct of the caller's.
+ * Settings: what this node may do. One const table makes the option, the environment variable, the
+ * type, the default and the help of each; the option wins over the variable, the variable over the
+ * default. Values land in a struct of the caller's.
  */
 #pragma once
 
@@ -31,9 +32,10 @@ struct setting {
 };
 
 /*
- * Fills `into` from environ and argv (argv[0] is skipped; both --opt=value and --opt value). ret_operands: what is
- * not an option, pointing into argv, ends with NULL, free(). Anything wrong: a USAGE verdict for each, naming the option
- * or the variable, -EINVAL, and `into` is to be thrown away with settings_clear.
+ * Fills `into` from environ and argv (argv[0] is skipped; both --opt=value and --opt value).
+ * ret_operands: what is not an option, pointing into argv, ends with NULL, free(). Anything wrong:
+ * a USAGE verdict for each, naming the option or the variable, -EINVAL, and `into` is to be thrown
+ * away with settings_clear.
  */
 int settings_read(const struct setting *table, size_t n, void *into, char *const argv[],
 		  char *const environ[], char ***ret_operands, struct verdicts *why);
@@ -42,6 +44,9 @@ void settings_clear(const struct setting *table, size_t n, void *into);
 /* The help's option lines. */
 void settings_help(FILE *to, const struct setting *table, size_t n);
 
-/* `NAME=value` lines of those whose env is among `names` (ends with NULL), sorted: a digest of them tells whether the same was asked for. */
+/*
+ * `NAME=value` lines of those whose env is among `names` (ends with NULL), sorted: a digest of them
+ * tells whether the same was asked for.
+ */
 char *settings_canonical(const struct setting *table, size_t n, const void *from,
 			 const char *const names[]);

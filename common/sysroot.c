@@ -9,7 +9,7 @@
 
 #include "common/resolve.h"
 
-enum { MAX_ATTR = 64 << 10, TEMP_TRIES = 64 };
+enum { MAX_ATTR = 64 << 10, TEMP_TRIES = 64, MIN_READ = 4096 };
 
 struct sysroot {
 	int fd;
@@ -158,8 +158,8 @@ int sysroot_read(const struct sysroot *root, const char *path, size_t max, char 
 	fd = open_regular(root, path, &hint);
 	if (fd < 0)
 		return fd;
-	/* The size is a hint only: procfs says 0, sysfs a page. Each round reads one byte more than may be there. */
-	for (size = (size_t)hint < max ? (size_t)hint + 1 : max + 1;; size = 2 * size) {
+	/* The size is a hint: procfs says 0, sysfs a page. A byte more tells whether that is all. */
+	for (size = (size_t)hint < MIN_READ ? MIN_READ : (size_t)hint + 1;; size *= 2) {
 		ssize_t n;
 		char *p;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A verdict says of one object (a module, a symbol, a file, a netdev) why something cannot be, or that it could not be seen.
- * Planners and judges collect all of them before anything moves: a user learns everything that refuses at once.
+ * A verdict says of one object (a module, a symbol, a file, a netdev) why something cannot be, or
+ * that it could not be seen. Planners and judges collect all of them before anything moves: a user
+ * learns everything that refuses at once.
  */
 #pragma once
 
@@ -26,8 +27,10 @@ struct verdicts {
 	size_t n;
 };
 
-/* Appends a copy; a verdict equal to one that is there is not added again. detail: a printf format, or NULL. Never fails:
- * out of memory ends the process (a lost verdict would be a yes). */
+/*
+ * Appends a copy; a verdict equal to one that is there is not added again. detail: a printf format,
+ * or NULL. Never fails: out of memory ends the process (a lost verdict would be a yes).
+ */
 void verdicts_add(struct verdicts *vs, enum reason why, enum verdict_state state,
 		  const char *object, const char *detail, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -41,5 +44,5 @@ void verdicts_clear(struct verdicts *vs);
 bool verdicts_refuse(const struct verdicts *vs); /* is there a NO */
 /* The exit code that the first NO calls for; 0 if none. */
 int verdicts_exit(const struct verdicts *vs);
-/* A line for each: NO at `level`, UNKNOWN at WARN, with reason, object, detail, cause and remedy. */
+/* A line for each, NO at `level`, UNKNOWN at WARN: reason, object, detail, cause, remedy. */
 void verdicts_log(const struct verdicts *vs, enum log_level level);
