@@ -118,7 +118,7 @@ int lock_wait(int fd, int stop_fd, uint64_t timeout_ms)
 {
 	uint64_t deadline = timeout_ms ? now_ms() + timeout_ms : 0;
 	struct pollfd fds[2] = { { .events = POLLIN }, { .fd = stop_fd, .events = POLLIN } };
-	struct wait *w;
+	struct wait *w = NULL;
 	int r = lock_try(fd);
 
 	if (r != -EWOULDBLOCK)

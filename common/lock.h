@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flock(2) with a deadline and a way out. The wait is a thread in a blocking flock, so nothing
- * polls. That thread cannot be called back: after -ECANCELED or -ETIMEDOUT the lock may still arrive
- * at fd's open file. Close fd, and it is let go of the moment it comes.
+ * polls. That thread cannot be called back: after -ECANCELED or -ETIMEDOUT the lock may still
+ * arrive at fd's open file. Close fd, and it is let go of the moment it comes.
  */
 #pragma once
 

@@ -29,8 +29,8 @@ extern const struct guard guard_rcu_expedited;
 extern const struct guard *const guards_of_every_swap[];
 
 /*
- * What is still saved from an earlier time is put back first. GUARD_FAILED names the path that could
- * not be written; then nothing stays set.
+ * What is still saved from an earlier time is put back first. GUARD_FAILED names the path that
+ * could not be written; then nothing stays set.
  */
 int guard_save(const struct guard *g, const struct sysroot *root, char *const modules[],
 	       struct verdicts *why);

@@ -93,7 +93,7 @@ int journal_lock(struct journal *j, int stop_fd, uint64_t timeout_ms)
 {
 	_cleanup_history_ struct history fresh = { 0 };
 	_cleanup_free_ char *text = NULL;
-	size_t len, valid;
+	size_t len = 0, valid = 0;
 	int r = lock_wait(j->fd, stop_fd, timeout_ms);
 
 	if (r == 0)

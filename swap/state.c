@@ -75,8 +75,10 @@ const struct state_module *state_find(const struct state *s, const char *name)
 	return NULL;
 }
 
-/* Not all that a parameter shows can be given back: "(null)" is a charp that is not set, and the
- * kernel's parser (kernel/params.c) knows quotes but no escapes. */
+/*
+ * Not all that a parameter shows can be given back: "(null)" is a charp that is not set, and the
+ * kernel's parser (kernel/params.c) knows quotes but no escapes.
+ */
 static bool can_be_given(const char *value)
 {
 	for (const char *c = value; *c; c++) {
