@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # One boot of a guest: the payload disk, QEMU, and the choice between KVM and TCG. Needs cache.sh.
 
-# make_payload KVER LIMIT DIR SCENARIO...: DIR/payload.ext4, all of the work tree that the guest sees
+# make_payload KVER BUILT DIR ORDER: DIR/payload.ext4, all that the guest sees of the work tree. ORDER: its lines
+# "SCENARIO SECONDS"
 make_payload() {
-	local kver=$1 limit=$2 dir=$3 built=$vm_dir/../../build/vm/payload tree=$3/payload module
-	shift 3
+	local kver=$1 built=$2 dir=$3 tree=$3/payload module
 	rm -rf "$tree"
 	mkdir -p "$tree/vm" "$tree/modules"
 	cp -r "$vm_dir"/{guest,scenarios,topologies} "$tree/vm/"
@@ -13,7 +13,7 @@ make_payload() {
 		cp "$("$vm_dir/fixture" "$(basename "$module")" "$kver")" "$tree/modules/"
 	done
 	if [ -d "$built" ]; then cp -r "$built/." "$tree/"; fi
-	printf "%s $limit\n" "$@" >"$tree/order"
+	echo "$4" >"$tree/order"
 	rm -f "$dir/payload.ext4"
 	truncate -s "$(($(du -sm "$tree" | cut -f1) * 5 / 4 + 16))M" "$dir/payload.ext4"
 	mkfs.ext4 -q -O ^has_journal -d "$tree" "$dir/payload.ext4"

@@ -14,7 +14,7 @@ as_root() {
 }
 
 # cache NAME KEY COMMAND...: prints the path of NAME-KEY; where it is not there, `COMMAND... DIR` fills a new
-# directory, which gets its name by rename. Neighbours of the same NAME that nobody asked for in two weeks go.
+# directory, which gets its name by rename. Neighbours of the same NAME that nobody asked for for a week go.
 cache() {
 	local name=$1 path=$cache_dir/$1-$2 started=$SECONDS lock new
 	shift 2
@@ -23,7 +23,7 @@ cache() {
 	flock "$lock"
 	if [ ! -d "$path" ]; then
 		note "making $name"
-		find "$cache_dir" -maxdepth 1 -name "$name-*" -mtime +14 -exec rm -rf {} +
+		find "$cache_dir" -maxdepth 1 -name "$name-*" -mtime +6 -exec rm -rf {} +
 		new=$(mktemp -d "$cache_dir/new.XXXXXX")
 		chmod 755 "$new"
 		if ! "$@" "$new" >&2 {lock}>&-; then
@@ -68,10 +68,11 @@ package_versions() {
 # unpack_package PACKAGE DIR: its files, without installing it
 unpack_package() {
 	local tmp
+	download() { apt-get download -qq -o APT::Sandbox::User=root "$1"; }
 	tmp=$(mktemp -d)
 	(
 		cd "$tmp"
-		apt-get download -qq "$1" || { as_root apt-get update -qq && apt-get download -qq "$1"; }
+		download "$1" || { as_root apt-get update -qq && download "$1"; }
 		dpkg -x ./*.deb "$2"
 	)
 	rm -rf "$tmp"

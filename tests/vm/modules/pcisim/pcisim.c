@@ -451,7 +451,7 @@ static int __init pcisim_init(void)
 
 	if (!file)
 		return -EINVAL;
-	size = kernel_read_file_from_path(file, 0, &data, MAX_FILE, NULL, READING_UNKNOWN);
+	size = kernel_read_file_from_path(file, 0, &data, MAX_FILE, NULL, READING_FIRMWARE);
 	if (size < 0)
 		return size;
 	text = kvzalloc(size + 1, GFP_KERNEL);
