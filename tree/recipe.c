@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/recipe.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "common/digest.h"
+
+#define FILE_MAX ((size_t)256 << 10)
+/* Aliases make a short file a long list: more is a mistake, or malice. */
+#define LIST_MAX 512
+
+struct reader {
+	const char *file;
+	yaml_document_t *doc;
+	struct verdicts *why;
+	struct recipe *recipe;
+	bool bad;
+	const yaml_node_t **modules; /* named so far, in any list */
+	size_t n_modules;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+fault(struct reader *rd, yaml_mark_t mark, const char *fmt, ...)
+{
+	_cleanup_free_ char *object = NULL, *detail = NULL;
+	va_list args;
+
+	rd->bad = true;
+	if (asprintf(&object, "%s:%zu:%zu", rd->file, mark.line + 1, mark.column + 1) < 0)
+		object = NULL;
+	va_start(args, fmt);
+	if (vasprintf(&detail, fmt, args) < 0)
+		detail = NULL;
+	va_end(args);
+	verdicts_no(rd->why, REASON_RECIPE_INVALID, object ?: rd->file, "%s", detail ?: fmt);
+}
+
+/* ---- what a word may look like */
+
+static bool made_of(const char *word, const char *more)
+{
+	for (const char *c = word; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(more, *c))
+			return false;
+	return isalnum((unsigned char)*word);
+}
+
+static bool is_name(const char *word)
+{
+	for (const char *c = word; *c; c++)
+		if (isupper((unsigned char)*c))
+			return false;
+	return made_of(word, "_-") && strlen(word) <= 64;
+}
+
+static bool is_version(const char *word)
+{
+	return made_of(word, ".+~_-") && strlen(word) <= 64;
+}
+
+static bool is_vendor(const char *word)
+{
+	return strlen(word) == 4 && strspn(word, "0123456789abcdefABCDEF") == 4;
+}
+
+static bool is_module(const char *word)
+{
+	return made_of(word, "_-") && strlen(word) < 56; /* MODULE_NAME_LEN */
+}
+
+static bool is_below(const char *word)
+{
+	for (const char *part = word; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		size_t len = strcspn(part, "/");
+
+		if (len == 0 || (len == 2 && !strncmp(part, "..", 2)))
+			return false;
+	}
+	return !strpbrk(word, " \t\n:#$'\"\\");
+}
+
+static bool is_include(const char *word)
+{
+	return is_below(word) && !strncmp(word, "include", 7) && (!word[7] || word[7] == '/');
+}
+
+static bool is_word(const char *word)
+{
+	static const struct recipe_values any = { "", "", "", "", 1 };
+	_cleanup_free_ char *text = NULL;
+
+	return *word && recipe_expand(word, &any, &text) == 0;
+}
+
+struct kind {
+	bool (*ok)(const char *word);
+	const char *what;
+};
+
+static const struct kind NAME = { is_name, "a name of [a-z0-9_-]" };
+static const struct kind VERSION = { is_version, "a version of [A-Za-z0-9.+~_-]" };
+static const struct kind VENDOR = { is_vendor, "a PCI vendor of four hex digits" };
+static const struct kind MODULE = { is_module, "a module's name" };
+static const struct kind BELOW = { is_below, "a path below the source" };
+static const struct kind INCLUDE = { is_include, "\"include\" or a path below it" };
+static const struct kind WORD = {
+	is_word, "a word with no placeholder but %{kernel} %{headers} %{jobs} %{source} %{output}"
+};
+
+/* ---- the keys */
+
+enum type { TEXT, WORDS, COMMANDS, BUILD };
+
+struct key {
+	const char *name;
+	enum type type;
+	bool needed;
+	const struct kind *kind;
+	size_t offset;
+};
+
+#define AT(member) offsetof(struct recipe, member)
+
+static const struct key TOP[] = {
+	{ "name", TEXT, true, &NAME, AT(name) },
+	{ "version", TEXT, true, &VERSION, AT(version) },
+	{ "vendors", WORDS, false, &VENDOR, AT(vendors) },
+	{ "modules", WORDS, true, &MODULE, AT(modules) },
+	{ "optional", WORDS, false, &MODULE, AT(optional) },
+	{ "auxiliary", WORDS, false, &MODULE, AT(auxiliary) },
+	{ "include", WORDS, false, &INCLUDE, AT(include) },
+	{ "build", BUILD, true, NULL, 0 },
+	{ 0 },
+};
+
+static const struct key IN_BUILD[] = {
+	{ "kbuild", WORDS, false, &BELOW, AT(kbuild) },
+	{ "flags", WORDS, false, &WORD, AT(flags) },
+	{ "commands", COMMANDS, false, &WORD, AT(commands) },
+	{ "symvers", TEXT, false, &BELOW, AT(symvers) },
+	{ 0 },
+};
+
+static void *member(struct recipe *r, const struct key *key)
+{
+	return (char *)r + key->offset;
+}
+
+/* Levenshtein's distance; a word too long to be a misspelt key is far from all. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[16], len = strlen(b);
+
+	if (strlen(a) > 15 || len > 15)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= len; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= len; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (best > row[j] + 1)
+				best = row[j] + 1;
+			row[j] = best > row[j - 1] + 1 ? row[j - 1] + 1 : best;
+		}
+	}
+	return row[len];
+}
+
+static void unknown_key(struct reader *rd, const yaml_node_t *node, const struct key *keys,
+			const char *word)
+{
+	const struct key *near = NULL;
+	size_t least = 3;
+
+	for (const struct key *k = keys; k->name; k++) {
+		size_t d = distance(word, k->name);
+
+		if (d < least) {
+			least = d;
+			near = k;
+		}
+	}
+	if (near)
+		fault(rd, node->start_mark, "unknown key %s: did you mean %s?", word, near->name);
+	else
+		fault(rd, node->start_mark, "unknown key %s", word);
+}
+
+/* ---- values. They return -ENOMEM, or 0 also where a fault was found: all of them are wanted. */
+
+static int read_map(struct reader *rd, yaml_node_t *node, const struct key *keys);
+
+static const yaml_node_t *first_named(const struct reader *rd, const yaml_node_t *node)
+{
+	for (size_t i = 0; i < rd->n_modules; i++)
+		if (!strcmp((const char *)rd->modules[i]->data.scalar.value,
+			    (const char *)node->data.scalar.value))
+			return rd->modules[i];
+	return NULL;
+}
+
+static int note_module(struct reader *rd, yaml_node_t *node)
+{
+	const yaml_node_t *before;
+	const yaml_node_t **more;
+
+	for (yaml_char_t *c = node->data.scalar.value; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	before = first_named(rd, node);
+	if (before) {
+		fault(rd, node->start_mark, "module %s is named twice, first at %zu:%zu",
+		      node->data.scalar.value, before->start_mark.line + 1,
+		      before->start_mark.column + 1);
+		return 0;
+	}
+	more = reallocarray(rd->modules, rd->n_modules + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	rd->modules = more;
+	rd->modules[rd->n_modules++] = node;
+	return 0;
+}
+
+static int read_text(struct reader *rd, yaml_node_t *node, const struct key *key, char **ret)
+{
+	const char *word = (const char *)node->data.scalar.value;
+
+	if (node->type != YAML_SCALAR_NODE) {
+		fault(rd, node->start_mark, "%s: text is wanted here", key->name);
+		return 0;
+	}
+	if (strlen(word) != node->data.scalar.length || !key->kind->ok(word)) {
+		fault(rd, node->start_mark, "%s: \"%s\" is not %s", key->name, word,
+		      key->kind->what);
+		return 0;
+	}
+	if (key->kind == &MODULE && note_module(rd, node) < 0)
+		return -ENOMEM;
+	*ret = strdup(word);
+	if (!*ret)
+		return -ENOMEM;
+	if (key->kind == &VENDOR)
+		for (char *c = *ret; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+	return 0;
+}
+
+/* How many items; 0 with a fault if it is no list, an empty or an endless one. */
+static size_t list_length(struct reader *rd, const yaml_node_t *node, const struct key *key,
+			  bool may_be_empty)
+{
+	size_t n;
+
+	if (node->type != YAML_SEQUENCE_NODE) {
+		fault(rd, node->start_mark, "%s: a list is wanted here", key->name);
+		return 0;
+	}
+	n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
+	if (n > LIST_MAX)
+		fault(rd, node->start_mark, "%s: more than %d items", key->name, LIST_MAX);
+	else if (n == 0 && !may_be_empty)
+		fault(rd, node->start_mark, "%s: the list is empty", key->name);
+	return n > LIST_MAX ? 0 : n;
+}
+
+static yaml_node_t *item(const struct reader *rd, const yaml_node_t *list, size_t i)
+{
+	return yaml_document_get_node(rd->doc, list->data.sequence.items.start[i]);
+}
+
+static int read_words(struct reader *rd, yaml_node_t *node, const struct key *key, char ***ret)
+{
+	size_t n = list_length(rd, node, key, !key->needed && key->type == WORDS), kept = 0;
+	_cleanup_strv_ char **words = calloc(n + 1, sizeof(*words));
+
+	if (!words)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (read_text(rd, item(rd, node, i), key, &words[kept]) < 0)
+			return -ENOMEM;
+		kept += words[kept] != NULL;
+	}
+	*ret = TAKE_PTR(words);
+	return 0;
+}
+
+static int read_commands(struct reader *rd, yaml_node_t *node, const struct key *key, char ****ret)
+{
+	size_t n = list_length(rd, node, key, false);
+
+	*ret = calloc(n + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (read_words(rd, item(rd, node, i), key, &(*ret)[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int read_build(struct reader *rd, yaml_node_t *node)
+{
+	const struct recipe *r = rd->recipe;
+
+	if (read_map(rd, node, IN_BUILD) < 0)
+		return -ENOMEM;
+	if (node->type != YAML_MAPPING_NODE)
+		return 0;
+	if (!r->kbuild == !r->commands)
+		fault(rd, node->start_mark, "build: one of kbuild and commands is wanted");
+	if (r->flags && !r->kbuild)
+		fault(rd, node->start_mark,
+		      "build: flags belong to kbuild; commands have their own");
+	if (r->symvers && !r->commands)
+		fault(rd, node->start_mark,
+		      "build: symvers belongs to commands; kbuild has its own");
+	return 0;
+}
+
+static int read_value(struct reader *rd, yaml_node_t *node, const struct key *key)
+{
+	switch (key->type) {
+	case TEXT:
+		return read_text(rd, node, key, member(rd->recipe, key));
+	case WORDS:
+		return read_words(rd, node, key, member(rd->recipe, key));
+	case COMMANDS:
+		return read_commands(rd, node, key, member(rd->recipe, key));
+	case BUILD:
+		return read_build(rd, node);
+	}
+	return 0;
+}
+
+static int read_pair(struct reader *rd, const struct key *keys, const yaml_node_pair_t *pair,
+		     unsigned *seen)
+{
+	yaml_node_t *name = yaml_document_get_node(rd->doc, pair->key);
+	yaml_node_t *value = yaml_document_get_node(rd->doc, pair->value);
+	const struct key *k = keys;
+	const char *word;
+
+	if (name->type != YAML_SCALAR_NODE) {
+		fault(rd, name->start_mark, "a key is wanted here");
+		return 0;
+	}
+	word = (const char *)name->data.scalar.value;
+	while (k->name && strcmp(k->name, word))
+		k++;
+	if (!k->name) {
+		unknown_key(rd, name, keys, word);
+		return 0;
+	}
+	if (*seen & 1U << (k - keys)) {
+		fault(rd, name->start_mark, "key %s is there twice", word);
+		return 0;
+	}
+	*seen |= 1U << (k - keys);
+	return read_value(rd, value, k);
+}
+
+static int read_map(struct reader *rd, yaml_node_t *node, const struct key *keys)
+{
+	unsigned seen = 0;
+
+	if (node->type != YAML_MAPPING_NODE) {
+		fault(rd, node->start_mark, "keys with values are wanted here");
+		return 0;
+	}
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	     pair < node->data.mapping.pairs.top; pair++)
+		if (read_pair(rd, keys, pair, &seen) < 0)
+			return -ENOMEM;
+	for (const struct key *k = keys; k->name; k++)
+		if (k->needed && !(seen & 1U << (k - keys)))
+			fault(rd, node->start_mark, "key %s is missing", k->name);
+	return 0;
+}
+
+/* ---- the document */
+
+static int syntax_fault(struct reader *rd, const yaml_parser_t *parser)
+{
+	/* The reader (bytes into characters) has no mark of its own. */
+	yaml_mark_t mark = parser->error == YAML_READER_ERROR ? parser->mark : parser->problem_mark;
+
+	if (parser->error == YAML_MEMORY_ERROR)
+		return -ENOMEM;
+	fault(rd, mark, "%s%s%s", parser->problem ?: "not YAML", parser->context ? " " : "",
+	      parser->context ?: "");
+	return 0;
+}
+
+static int read_document(struct reader *rd, yaml_parser_t *parser)
+{
+	yaml_node_t *top = yaml_document_get_root_node(rd->doc);
+	yaml_document_t second;
+	int r;
+
+	if (!top) {
+		fault(rd, parser->mark, "the file is empty");
+		return 0;
+	}
+	r = read_map(rd, top, TOP);
+	if (r < 0)
+		return r;
+	if (!yaml_parser_load(parser, &second))
+		return syntax_fault(rd, parser);
+	top = yaml_document_get_root_node(&second);
+	if (top)
+		fault(rd, top->start_mark, "a second document");
+	yaml_document_delete(&second);
+	return 0;
+}
+
+static int read_text_of(struct reader *rd, const char *text, size_t len)
+{
+	yaml_parser_t parser;
+	yaml_document_t doc;
+	int r;
+
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	if (yaml_parser_load(&parser, &doc)) {
+		rd->doc = &doc;
+		r = read_document(rd, &parser);
+		yaml_document_delete(&doc);
+	} else {
+		r = syntax_fault(rd, &parser);
+	}
+	yaml_parser_delete(&parser);
+	return r;
+}
+
+/* So that nobody has to ask whether a list is there. */
+static int fill_lists(struct recipe *r)
+{
+	char ***lists[] = { &r->vendors, &r->optional, &r->auxiliary,
+			    &r->include, &r->kbuild,   &r->flags };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		if (!*lists[i])
+			*lists[i] = calloc(1, sizeof(**lists[i]));
+		if (!*lists[i])
+			return -ENOMEM;
+	}
+	if (!r->commands)
+		r->commands = calloc(1, sizeof(*r->commands));
+	return r->commands ? 0 : -ENOMEM;
+}
+
+static int digest_of(const char *text, size_t len, char ret[static DIGEST_TEXT])
+{
+	_cleanup_(digest_freep) struct digest *d = NULL;
+	int r = digest_new(&d);
+
+	if (r < 0)
+		return r;
+	digest_bytes(d, text, len);
+	digest_text(d, ret);
+	return 0;
+}
+
+int recipe_parse(const char *text, size_t len, const char *name, struct recipe *ret,
+		 struct verdicts *why)
+{
+	_cleanup_recipe_ struct recipe recipe = { 0 };
+	struct reader rd = { .file = name, .why = why, .recipe = &recipe };
+	int r = read_text_of(&rd, text, len);
+
+	free(rd.modules);
+	if (r < 0)
+		return r;
+	if (rd.bad)
+		return -EINVAL;
+	r = fill_lists(&recipe);
+	if (r == 0)
+		r = digest_of(text, len, recipe.digest);
+	if (r < 0)
+		return r;
+	*ret = recipe;
+	recipe = (struct recipe){ 0 };
+	return 0;
+}
+
+int recipe_read(const struct sysroot *root, const char *path, struct recipe *ret,
+		struct verdicts *why)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = sysroot_read(root, path, FILE_MAX, &text, &len);
+
+	if (r < 0) {
+		verdicts_no(why, REASON_RECIPE_INVALID, path, "cannot be read: %s", strerror(-r));
+		return r;
+	}
+	return recipe_parse(text, len, path, ret, why);
+}
+
+void recipe_clear(struct recipe *r)
+{
+	free(r->name);
+	free(r->version);
+	strv_free(r->vendors);
+	strv_free(r->modules);
+	strv_free(r->optional);
+	strv_free(r->auxiliary);
+	strv_free(r->include);
+	strv_free(r->kbuild);
+	strv_free(r->flags);
+	for (char ***c = r->commands; c && *c; c++)
+		strv_free(*c);
+	free(r->commands);
+	free(r->symvers);
+	*r = (struct recipe){ 0 };
+}
+
+/* ---- placeholders */
+
+/* `*at` stands behind a percent sign, and is moved behind what follows it. */
+static int expand_one(const char **at, const struct recipe_values *values, FILE *to)
+{
+	const struct {
+		const char *name, *text;
+	} known[] = {
+		{ "%", "%" },
+		{ "{kernel}", values->kernel },
+		{ "{headers}", values->headers },
+		{ "{source}", values->source },
+		{ "{output}", values->output },
+	};
+
+	if (!strncmp(*at, "{jobs}", 6)) {
+		*at += 6;
+		fprintf(to, "%u", values->jobs);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		size_t len = strlen(known[i].name);
+
+		if (strncmp(*at, known[i].name, len))
+			continue;
+		*at += len;
+		fputs(known[i].text, to);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int recipe_expand(const char *word, const struct recipe_values *values, char **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int r = 0;
+
+	if (!to)
+		return -ENOMEM;
+	while (*word && r == 0) {
+		if (*word == '%') {
+			word++;
+			r = expand_one(&word, values, to);
+		} else {
+			fputc(*word++, to);
+		}
+	}
+	if (fclose(to) != 0 && r == 0)
+		r = -ENOMEM;
+	if (r == 0)
+		*ret = TAKE_PTR(text);
+	return r;
+}
