@@ -69,6 +69,15 @@ static int make_file(const struct sysroot *root, const char *path)
 	return sysroot_openat(root, path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 }
 
+/* What could not be written: the record, for want of space, or what the guard sets. */
+static const char *culprit(const struct guard *g, const char *saved, int fd, int r)
+{
+	bool full = r == -ENOSPC || r == -EDQUOT || r == -EFBIG;
+	struct stat st;
+
+	return full && fstat(fd, &st) == 0 && st.st_size == 0 ? saved : g->path;
+}
+
 int guard_save(const struct guard *g, const struct sysroot *root, char *const modules[],
 	       struct verdicts *why)
 {
@@ -86,7 +95,7 @@ int guard_save(const struct guard *g, const struct sysroot *root, char *const mo
 		return failed(why, path, fd);
 	r = g->save(root, fd, modules);
 	if (r < 0) {
-		(void)failed(why, g->path, r);
+		(void)failed(why, culprit(g, path, fd, r), r);
 		(void)guard_restore(g, root, why);
 	}
 	return r;
