@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every verb of ofed-driver works with: the settings, the node, the kernel that runs, the
+ * trees. A verb returns its exit code and has logged why; what is below it returns errors and
+ * verdicts.
+ */
+#pragma once
+
+#include "common/sysroot.h"
+#include "common/verdict.h"
+#include "kernel/running.h"
+#include "ofed/settings.h"
+#include "swap/state.h"
+#include "tree/store.h"
+
+/* Where loaded trees are kept on the node, and under which name ofed swaps. */
+#define OFED_TREES "run/gdrkit/trees"
+#define OFED_OWNER "ofed"
+
+struct driver {
+	const struct ofed_settings *set;
+	const struct sysroot *host; /* the node's root */
+	const struct sysroot *own;  /* this process's: trees and sources */
+	struct running running;
+	char started[32];    /* RFC 3339 */
+	int stop_fd;         /* a signalfd: readable means stop; -1: none */
+	uint64_t timeout_ms; /* for the module lock */
+};
+
+/* host and own stay the caller's. On failure a verdict. */
+int driver_init(struct driver *d, const struct ofed_settings *set, const struct sysroot *host,
+		const struct sysroot *own, struct verdicts *why);
+void driver_clear(struct driver *d);
+#define _cleanup_driver_ _cleanup_(driver_clear)
+
+int verb_load(struct driver *d);
+int verb_unload(struct driver *d);
+int verb_plan(struct driver *d);
+int verb_build(struct driver *d);
+int verb_status(struct driver *d);
+
+/*
+ * Would a readiness probe say yes: the ready file is this revision's and describes what is live?
+ * STALE_READY.
+ */
+int driver_ready(const struct driver *d, struct verdicts *why);
+
+/*
+ * The tree for --kernel (by default the running one), in --tree or else among the built ones;
+ * TREE_MISSING.
+ */
+int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why);
+/* The kept tree that is live as a whole; -ENOENT: none. */
+int driver_live_tree(const struct driver *d, struct tree **ret);
+/*
+ * What load aims at: the tree's modules; optional ones that are live now or were before; and not
+ * live, those that only the present tree has.
+ */
+int driver_goal(const struct driver *d, const struct tree *tree, struct state *ret);
+/* A directory of this process (relative ones of its working directory) as a path below its root. */
+int driver_own_path(const char *path, char **ret);
+
+/* A verdict for what failed without one. */
+int driver_error(struct verdicts *why, const char *object, int error);
+/* Logs how the verb ended, the first refusal last, and makes the exit code of it. */
+int driver_end(const struct driver *d, const char *verb, int error, const struct verdicts *why);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unload: back to what was there before the first swap of this boot; the ready file, the exposed
+ * files and the kept trees go.
+ */
+#include <string.h>
+
+#include "ofed/request.h"
+#include "tree/expose.h"
+
+/* What swaps of this boot brought and `before` does not know: it was not there. */
+static int add_what_came(const struct driver *d, struct state *goal)
+{
+	_cleanup_(journal_freep) struct journal *j = NULL;
+	const struct journal_swap *last;
+	int r = journal_open(d->host, d->running.boot_id, &j);
+
+	if (r == 0)
+		r = journal_lock(j, d->stop_fd, d->timeout_ms);
+	if (r == -ECANCELED || r == -ETIMEDOUT)
+		(void)TAKE_PTR(
+			j); /* a thread still waits on it (common/lock.h); the process ends */
+	if (r < 0)
+		return r;
+	last = journal_last(j);
+	if (last && strcmp(last->owner, OFED_OWNER) == 0)
+		r = state_extend(goal, &last->from);
+	if (r == 0 && last && strcmp(last->owner, OFED_OWNER) == 0)
+		r = state_extend(goal, &last->to);
+	return r;
+}
+
+static int swap_back(const struct driver *d, struct verdicts *why)
+{
+	_cleanup_(tree_freep) struct tree *tree = NULL;
+	_cleanup_state_ struct state before = { 0 };
+	const struct goal goal = { .state = &before, .trees = OFED_TREES, .nearest = true };
+	int r = state_read_before(d->host, OFED_OWNER, d->running.boot_id, &before);
+
+	if (r == -ENOENT) {
+		log_info("nothing_to_do", "detail", "nothing was swapped on this boot");
+		return 0;
+	}
+	if (r == 0)
+		r = add_what_came(d, &before);
+	if (r < 0)
+		return driver_error(why, "run/gdrkit", r);
+	if (state_is_live(d->host, &before)) {
+		log_info("nothing_to_do", "live", before.label);
+		return 0;
+	}
+	r = driver_live_tree(d, &tree);
+	if (r < 0 && r != -ENOENT)
+		return driver_error(why, OFED_TREES, r);
+	return request_run(d,
+			   &(struct ofed_swap){ .goal = &goal,
+						.tree = tree ? &tree->manifest : NULL,
+						.to_the_end = true },
+			   why);
+}
+
+static int drop_trees(const struct driver *d)
+{
+	_cleanup_strv_ char **keys = NULL;
+	int r = store_list(d->host, OFED_TREES, &keys);
+
+	for (char **k = keys; r == 0 && *k; k++)
+		r = store_drop(d->host, OFED_TREES, *k);
+	return r;
+}
+
+static int clear_away(const struct driver *d, struct verdicts *why)
+{
+	const char *mount = ofed_path(d->set->mount), *ready = ofed_path(d->set->ready_path);
+	int r = driver_error(why, ready, sysroot_remove(d->host, ready));
+
+	if (r == 0)
+		r = driver_error(why, mount, expose_remove(d->host, mount));
+	if (r == 0)
+		r = driver_error(why, OFED_TREES, drop_trees(d));
+	return r;
+}
+
+int verb_unload(struct driver *d)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	int r = request_recover(d, &why);
+
+	if (r == 0)
+		r = swap_back(d, &why);
+	if (r == 0)
+		r = clear_away(d, &why);
+	if (r == 0)
+		log_info("restored");
+	return driver_end(d, "unload", r, &why);
+}
