@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who exports what: one table of symbols with CRC, owner, licence class and namespace, filled from
+ * whatever is at hand. What comes first stays; a later source only fills in what an earlier one
+ * could not say. The kernel does not tell the CRCs of its own exports at run time (kallsyms has
+ * names only), so besides a Module.symvers the CRCs that files of live modules *import* count as
+ * evidence: the kernel accepted them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/cleanup.h"
+#include "kernel/module.h"
+
+struct exports;
+
+struct exported {
+	const char *name, *owner; /* "vmlinux" or a module's name; NULL: not known */
+	uint32_t crc;
+	/* false where gpl_known is true: exported without a CRC, which fits any importer */
+	bool has_crc;
+	bool gpl, gpl_known;
+	const char *ns; /* NULL: none or not known */
+};
+
+int exports_new(struct exports **ret);
+struct exports *exports_free(struct exports *ex);
+DEFINE_CLEANUP(struct exports, exports_free);
+
+/* Strings are copied. */
+int exports_add(struct exports *ex, const struct exported *e);
+/* What the module exports, under its name. */
+int exports_add_module(struct exports *ex, const struct module *m);
+/* What the module imports, as evidence of CRCs (of a file that is known to be live). */
+int exports_learn(struct exports *ex, const struct module *m);
+/* Symbols of `owner` go (a module that will be replaced). */
+void exports_drop(struct exports *ex, const char *owner);
+
+const struct exported *exports_find(const struct exports *ex, const char *name);
+size_t exports_count(const struct exports *ex);
+/*
+ * True once a complete list of the kernel's own symbols is in (a Module.symvers): then a symbol
+ * that is not there is missing, otherwise it is unknown.
+ */
+bool exports_complete(const struct exports *ex);
+void exports_set_complete(struct exports *ex);
