@@ -53,8 +53,7 @@ struct model {
 	const char *name;
 	enum type type;
 	u16 vendor, device, subvendor, subdevice;
-	u32 class;
-	u8 gen, width;
+	unsigned int class, gen, width;
 };
 
 static const struct model models[] = {
@@ -75,28 +74,29 @@ static const struct model models[] = {
 
 struct sim {
 	struct list_head entry;
-	struct model model; /* of the table, changed by the line's words */
-	struct sim *host, *parent; /* a host's own are NULL; a device on a root bus has its host as parent */
+	struct model model;     /* of the table, changed by the line's words */
+	struct sim *host;       /* NULL: this is one */
+	struct sim *parent;     /* on a root bus: the host */
 	unsigned int next_slot; /* for what hangs below */
 	/* of a device */
-	unsigned int devfn;
-	int link_gen, link_width, acs;
+	unsigned int devfn, link_gen, link_width, acs;
 	u64 serial;
 	u8 cfg[CFG_SIZE];
 	u8 writable[CFG_SIZE]; /* mask of the bits that keep what is written */
 	/* of a host */
-	unsigned int last_bus;
+	unsigned int domain, node, last_bus;
 	struct pci_sysdata sysdata;
 	struct resource busn;
 	struct pci_bus *bus;
 };
 
-#define ACS_NONE -1
+#define ACS_NONE UINT_MAX
 #define NEXT_SLOT UINT_MAX
+#define NO_NODE UINT_MAX
 
 static LIST_HEAD(sims);
 
-/* --- configuration space, little endian --------------------------------------------------------------------------- */
+/* --- configuration space, little endian ------------------------------------------------------- */
 
 static void put(u8 *at, u64 value, int size)
 {
@@ -122,9 +122,11 @@ static struct sim *sim_at(struct pci_bus *bus, unsigned int devfn)
 {
 	struct sim *d;
 
-	list_for_each_entry(d, &sims, entry)
-		if (d->host && bus->sysdata == &d->host->sysdata && bus->number == bus_of(d) && devfn == d->devfn)
+	list_for_each_entry(d, &sims, entry) {
+		if (d->host && bus->sysdata == &d->host->sysdata && bus->number == bus_of(d) &&
+		    devfn == d->devfn)
 			return d;
+	}
 	return NULL;
 }
 
@@ -149,7 +151,7 @@ static int cfg_write(struct pci_bus *bus, unsigned int devfn, int at, int size, 
 
 static struct pci_ops cfg_ops = { .read = cfg_read, .write = cfg_write };
 
-/* --- what the kernel finds in it ---------------------------------------------------------------------------------- */
+/* --- what the kernel finds in it -------------------------------------------------------------- */
 
 static void fill_header(struct sim *d)
 {
@@ -197,19 +199,21 @@ static void fill_express(struct sim *d)
 	put(cap, PCI_CAP_ID_EXP, 2);
 	put(cap + PCI_EXP_FLAGS, m->type << 4 | 2, 2);
 	put(cap + PCI_EXP_DEVCAP, PCI_EXP_DEVCAP_RBER | 1, 4); /* payload up to 256 bytes */
-	put(cap + PCI_EXP_LNKCAP, (port_down ? PCI_EXP_LNKCAP_DLLLARC : 0) | m->width << 4 | m->gen, 4);
+	put(cap + PCI_EXP_LNKCAP, (port_down ? PCI_EXP_LNKCAP_DLLLARC : 0) | m->width << 4 | m->gen,
+	    4);
 	put(cap + PCI_EXP_LNKCAP2, ((1u << m->gen) - 1) << 1, 4);
 	put(cap + PCI_EXP_LNKCTL2, m->gen, 2);
 	put(writable + PCI_EXP_DEVCTL, 0xffff, 2);
-	put(writable + PCI_EXP_LNKCTL, 0xffff & ~PCI_EXP_LNKCTL_RL, 2); /* a retraining is over at once */
+	put(writable + PCI_EXP_LNKCTL, 0xffff & ~PCI_EXP_LNKCTL_RL,
+	    2); /* a retraining is over at once */
 }
 
 /* A link has two ends, which say the same of it. */
 static void train_link(struct sim *d)
 {
 	struct sim *port = d->parent;
-	u16 gen = d->link_gen ?: min(d->model.gen, port->model.gen);
-	u16 width = d->link_width ?: min(d->model.width, port->model.width);
+	unsigned int gen = d->link_gen ?: min(d->model.gen, port->model.gen);
+	unsigned int width = d->link_width ?: min(d->model.width, port->model.width);
 
 	put(d->cfg + CAP_EXP + PCI_EXP_LNKSTA, width << 4 | gen, 2);
 	put(port->cfg + CAP_EXP + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA | width << 4 | gen, 2);
@@ -245,49 +249,74 @@ static void fill(struct sim *d)
 		fill_serial(d);
 }
 
-/* --- a line of the topology file. Each of these returns NULL, or what is wrong with the line ----------------------- */
+/* --- a line of the topology file. Each of these returns NULL, or what is wrong with the line -- */
 
-static const char *parse_word(struct sim *d, char *word)
+static const struct word {
+	const char *key;
+	bool of_host;
+	unsigned int base, min, max;
+	size_t at; /* an unsigned int in struct sim */
+} words[] = {
+	{ "domain", true, 16, 0, 0xffff, offsetof(struct sim, domain) },
+	{ "node", true, 10, 0, MAX_NUMNODES - 1, offsetof(struct sim, node) },
+	{ "class", false, 16, 0, 0xffffff, offsetof(struct sim, model.class) },
+	{ "gen", false, 10, 1, 6, offsetof(struct sim, model.gen) },
+	{ "width", false, 10, 1, 32, offsetof(struct sim, model.width) },
+	{ "link-gen", false, 10, 1, 6, offsetof(struct sim, link_gen) },
+	{ "link-width", false, 10, 1, 32, offsetof(struct sim, link_width) },
+	{ "acs", false, 16, 0, 0x7f, offsetof(struct sim, acs) },
+};
+
+static bool parse_number(struct sim *d, const struct word *w, const char *value)
 {
-	char *value = strchr(word, '='), key[16];
-	struct model *m = &d->model;
-	unsigned int a, b;
-	bool ok;
+	unsigned int number;
 
-	if (!value || value - word >= sizeof(key))
+	if (kstrtouint(value, w->base, &number) || number < w->min || number > w->max)
+		return false;
+	*(unsigned int *)((char *)d + w->at) = number;
+	return true;
+}
+
+static bool parse_id(const char *value, u16 *vendor, u16 *device)
+{
+	return sscanf(value, "%4hx:%4hx", vendor, device) == 2;
+}
+
+static bool parse_slot(const char *value, unsigned int *devfn)
+{
+	unsigned int slot, function;
+
+	if (sscanf(value, "%x.%x", &slot, &function) != 2 || slot > 31 || function > 7)
+		return false;
+	*devfn = PCI_DEVFN(slot, function);
+	return true;
+}
+
+static const char *parse_word(struct sim *d, char *text)
+{
+	char *key = strsep(&text, "="), *value = text;
+	bool of_host = d->model.type == HOST, ok;
+	const struct word *w;
+
+	if (!value)
 		return "a word is KEY=VALUE";
-	strscpy(key, word, value - word + 1);
-	value++;
-	if (!strcmp(key, "domain"))
-		ok = m->type == HOST && !kstrtou32(value, 16, &a) && a <= 0xffff && (d->sysdata.domain = a, true);
-	else if (!strcmp(key, "node"))
-		ok = m->type == HOST && !kstrtoint(value, 10, &d->sysdata.node) && d->sysdata.node < MAX_NUMNODES;
-	else if (m->type == HOST)
-		return "a host has domain and node only";
-	else if (!strcmp(key, "slot"))
-		ok = sscanf(value, "%x.%x", &a, &b) == 2 && a < 32 && b < 8 && (d->devfn = PCI_DEVFN(a, b), true);
-	else if (!strcmp(key, "id"))
-		ok = sscanf(value, "%4hx:%4hx", &m->vendor, &m->device) == 2;
-	else if (!strcmp(key, "subsys"))
-		ok = sscanf(value, "%4hx:%4hx", &m->subvendor, &m->subdevice) == 2;
-	else if (!strcmp(key, "class"))
-		ok = !kstrtou32(value, 16, &m->class) && m->class <= 0xffffff;
-	else if (!strcmp(key, "gen"))
-		ok = !kstrtou8(value, 10, &m->gen) && m->gen >= 1 && m->gen <= 6;
-	else if (!strcmp(key, "width"))
-		ok = !kstrtou8(value, 10, &m->width) && m->width >= 1 && m->width <= 32;
-	else if (!strcmp(key, "link-gen"))
-		ok = !kstrtoint(value, 10, &d->link_gen) && d->link_gen >= 1 && d->link_gen <= 6;
-	else if (!strcmp(key, "link-width"))
-		ok = !kstrtoint(value, 10, &d->link_width) && d->link_width >= 1 && d->link_width <= 32;
-	else if (!strcmp(key, "serial"))
+	for (w = words; w < words + ARRAY_SIZE(words); w++)
+		if (!strcmp(w->key, key))
+			break;
+	if (!of_host && !strcmp(key, "id"))
+		ok = parse_id(value, &d->model.vendor, &d->model.device);
+	else if (!of_host && !strcmp(key, "subsys"))
+		ok = parse_id(value, &d->model.subvendor, &d->model.subdevice);
+	else if (!of_host && !strcmp(key, "slot"))
+		ok = parse_slot(value, &d->devfn);
+	else if (!of_host && !strcmp(key, "serial"))
 		ok = !kstrtou64(value, 16, &d->serial);
-	else if (!strcmp(key, "acs") && !strcmp(value, "none"))
-		ok = (d->acs = ACS_NONE, true);
-	else if (!strcmp(key, "acs"))
-		ok = !kstrtoint(value, 16, &d->acs) && d->acs >= 0 && d->acs <= 0x7f;
-	else
+	else if (w == words + ARRAY_SIZE(words) || w->of_host != of_host)
 		return "unknown word";
+	else if (!strcmp(key, "acs") && !strcmp(value, "none"))
+		d->acs = ACS_NONE, ok = true;
+	else
+		ok = parse_number(d, w, value);
 	return ok ? NULL : "a word's value is out of range";
 }
 
@@ -304,7 +333,8 @@ static const char *place(struct sim *d)
 		return "below a switch-up there are switch-downs, and they are nowhere else";
 	if (d->devfn == NEXT_SLOT)
 		d->devfn = PCI_DEVFN(d->parent->next_slot, 0);
-	if (PCI_SLOT(d->devfn) > 31 || ((up == ROOT_PORT || up == DOWNSTREAM) && PCI_SLOT(d->devfn)))
+	if (PCI_SLOT(d->devfn) > 31 ||
+	    ((up == ROOT_PORT || up == DOWNSTREAM) && PCI_SLOT(d->devfn)))
 		return "no free slot: a port has one, a bus has 32";
 	if (type != ENDPOINT && d->host->last_bus == 255)
 		return "more than 256 buses";
@@ -324,9 +354,9 @@ static const char *check_host(const struct sim *h)
 	const struct sim *other;
 
 	list_for_each_entry(other, &sims, entry)
-		if (!other->host && other->sysdata.domain == h->sysdata.domain)
+		if (!other->host && other->domain == h->domain)
 			return "two hosts have that domain";
-	return pci_find_bus(h->sysdata.domain, 0) ? "the machine has that domain already" : NULL;
+	return pci_find_bus(h->domain, 0) ? "the machine has that domain already" : NULL;
 }
 
 static const char *parse_device(char *line, struct sim *parent)
@@ -349,7 +379,7 @@ static const char *parse_device(char *line, struct sim *parent)
 	d->parent = parent;
 	d->host = parent && parent->host ? parent->host : parent;
 	d->devfn = NEXT_SLOT;
-	d->sysdata.node = NUMA_NO_NODE;
+	d->node = NO_NODE;
 	wrong = NULL;
 	while (!wrong && (word = strsep(&line, " \t")))
 		if (*word)
@@ -366,7 +396,8 @@ static const char *parse_device(char *line, struct sim *parent)
 	return NULL;
 }
 
-static const char *parse_line(char *line, unsigned int *indents, struct sim **above, unsigned int *depth)
+static const char *parse_line(char *line, unsigned int *indents, struct sim **above,
+			      unsigned int *depth)
 {
 	unsigned int indent;
 	char *text = skip_spaces(line);
@@ -407,13 +438,17 @@ static int parse_file(char *text)
 	return 0;
 }
 
-/* --- in and out --------------------------------------------------------------------------------------------------- */
+/* --- in and out ------------------------------------------------------------------------------- */
 
 static int scan_host(struct sim *h)
 {
 	LIST_HEAD(resources);
 
-	h->busn = (struct resource){ .name = "pcisim", .start = 0, .end = 255, .flags = IORESOURCE_BUS };
+	h->sysdata.domain = h->domain;
+	h->sysdata.node = h->node == NO_NODE ? NUMA_NO_NODE : (int)h->node;
+	h->busn = (struct resource){
+		.name = "pcisim", .start = 0, .end = 255, .flags = IORESOURCE_BUS
+	};
 	pci_add_resource(&resources, &h->busn);
 	pci_lock_rescan_remove();
 	h->bus = pci_scan_root_bus(NULL, 0, &cfg_ops, &h->sysdata, &resources);
