@@ -15,8 +15,8 @@
 enum {
 	LINE_MAX_BYTES = 64 << 10,
 	TAIL_LINES = 40,
-	GRACE_MS = 10000, /* between SIGTERM and SIGKILL */
-	LAST_READS = 64,  /* of what is in the pipe when the child has ended: 4 MiB at most */
+	GRACE_MS = 10000,
+	LAST_READS = 64, /* of what is in the pipe when the child has ended: 4 MiB at most */
 };
 
 /* The last lines: a ring. */
@@ -141,7 +141,8 @@ static int end_early(struct child *c)
 	events_remove(c->stop_src);
 	c->stop_src = NULL;
 	(void)kill(-c->pid, SIGTERM);
-	return events_timer(c->ev, GRACE_MS, on_grace_end, c, NULL);
+	return events_timer(c->ev, c->spec->grace_ms ? c->spec->grace_ms : GRACE_MS, on_grace_end,
+			    c, NULL);
 }
 
 static int on_stop(void *data, uint32_t mask)

@@ -17,8 +17,8 @@ struct child_spec {
 	const char *const *env;  /* NULL: the caller's */
 	const char *dir;         /* working directory; NULL: the caller's */
 	bool inherit;            /* stdout and stderr are the caller's: nothing is captured */
-	/* readable means stop: SIGTERM to the group, SIGKILL after 10 s; -1: none */
-	int stop_fd;
+	int stop_fd; /* readable means stop: SIGTERM to the group, after grace_ms SIGKILL; -1: none */
+	uint64_t grace_ms;   /* 0: 10 s */
 	uint64_t timeout_ms; /* 0: none; when it has passed: as stop_fd */
 	size_t tail;         /* lines kept; 0: 40 */
 	/*

@@ -20,7 +20,9 @@ static bool same_text(const char *a, const char *b)
 
 static bool has(const struct verdicts *vs, const struct verdict *new)
 {
-	for (const struct verdict *v = vs->v; v < vs->v + vs->n; v++) {
+	for (size_t i = 0; i < vs->n; i++) {
+		const struct verdict *v = &vs->v[i];
+
 		if (v->why == new->why &&
 		    v->state == new->state &&same_text(v->object, new->object) &&
 		    same_text(v->detail, new->detail))
@@ -85,7 +87,8 @@ int verdicts_exit(const struct verdicts *vs)
 
 void verdicts_log(const struct verdicts *vs, enum log_level level)
 {
-	for (const struct verdict *v = vs->v; v < vs->v + vs->n; v++) {
+	for (size_t i = 0; i < vs->n; i++) {
+		const struct verdict *v = &vs->v[i];
 		const struct reason_info *info = reason_info(v->why);
 		bool no = v->state == VERDICT_NO;
 

@@ -145,6 +145,7 @@ static void a_terminal_gets_text(void **state)
 static void the_last_error_is_kept_as_it_was_printed(void **state)
 {
 	_cleanup_fclose_ FILE *f = log_to_file(LOG_TEXT, LEVEL_ERROR);
+	_cleanup_free_ char *text = NULL;
 
 	(void)state;
 	assert_string_equal(log_last_error(), "");
@@ -152,6 +153,8 @@ static void the_last_error_is_kept_as_it_was_printed(void **state)
 	log_error("refused", "reason", "MODULE_IN_USE");
 	log_warn("later");
 	assert_string_equal(log_last_error(), "ERROR refused reason=MODULE_IN_USE");
+	text = written(f);
+	assert_string_equal(text, "ERROR first\nERROR refused reason=MODULE_IN_USE\n");
 }
 
 int main(void)
