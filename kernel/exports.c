@@ -23,6 +23,8 @@ struct owner {
 struct exports {
 	struct entry *entries;
 	struct owner *owners;
+	const struct exports *base; /* of a layer */
+	struct owner *dropped;      /* owners in the base that are not seen */
 	struct arena memory;
 	bool complete;
 };
@@ -37,11 +39,21 @@ int exports_new(struct exports **ret)
 	return 0;
 }
 
+int exports_layer(const struct exports *base, struct exports **ret)
+{
+	int r = exports_new(ret);
+
+	if (r == 0)
+		(*ret)->base = base;
+	return r;
+}
+
 struct exports *exports_free(struct exports *ex)
 {
 	if (ex) {
 		HASH_CLEAR(hh, ex->entries);
 		HASH_CLEAR(hh, ex->owners);
+		HASH_CLEAR(hh, ex->dropped);
 		arena_clear(&ex->memory);
 		free(ex);
 	}
@@ -61,33 +73,38 @@ static int copy_text(struct exports *ex, const char *text, const char **ret)
 	return 0;
 }
 
-static const char *known_owner(const struct exports *ex, const char *name)
+static struct owner *find_owner(struct owner *set, const char *name)
 {
 	struct owner *o;
 
-	HASH_FIND_STR(ex->owners, name, o);
-	return o ? o->name : NULL;
+	HASH_FIND_STR(set, name, o);
+	return o;
+}
+
+static int add_owner(struct exports *ex, struct owner **set, const char *name, const char **ret)
+{
+	struct owner *o = find_owner(*set, name);
+
+	if (!o) {
+		o = arena_alloc(&ex->memory, sizeof(*o));
+		if (!o)
+			return -ENOMEM;
+		o->name = arena_text(&ex->memory, name, strlen(name));
+		if (!o->name)
+			return -ENOMEM;
+		HASH_ADD_KEYPTR(hh, *set, o->name, strlen(o->name), o);
+		if (!o->hh.tbl)
+			return -ENOMEM;
+	}
+	*ret = o->name;
+	return 0;
 }
 
 static int intern_owner(struct exports *ex, const char *name, const char **ret)
 {
-	const char *known = name ? known_owner(ex, name) : NULL;
-	struct owner *o;
-
-	if (!name || known) {
-		*ret = known;
-		return 0;
-	}
-	o = arena_alloc(&ex->memory, sizeof(*o));
-	if (!o)
-		return -ENOMEM;
-	o->name = arena_text(&ex->memory, name, strlen(name));
-	if (!o->name)
-		return -ENOMEM;
-	HASH_ADD_KEYPTR(hh, ex->owners, o->name, strlen(o->name), o);
-	if (!o->hh.tbl)
-		return -ENOMEM;
-	*ret = o->name;
+	if (name)
+		return add_owner(ex, &ex->owners, name, ret);
+	*ret = NULL;
 	return 0;
 }
 
@@ -172,25 +189,25 @@ int exports_learn(struct exports *ex, const struct module *m)
 	return r;
 }
 
-void exports_drop(struct exports *ex, const char *owner)
+int exports_drop(struct exports *layer, const char *owner)
 {
-	const char *known = known_owner(ex, owner);
-	struct entry *entry, *next;
+	const char *unused;
 
-	if (!known)
-		return;
-	HASH_ITER(hh, ex->entries, entry, next) {
-		if (entry->e.owner == known)
-			HASH_DEL(ex->entries, entry);
-	}
+	return add_owner(layer, &layer->dropped, owner, &unused);
 }
 
 const struct exported *exports_find(const struct exports *ex, const char *name)
 {
+	const struct exported *below;
 	struct entry *entry;
 
 	HASH_FIND_STR(ex->entries, name, entry);
-	return entry ? &entry->e : NULL;
+	if (entry)
+		return &entry->e;
+	below = ex->base ? exports_find(ex->base, name) : NULL;
+	if (below && below->owner && find_owner(ex->dropped, below->owner))
+		return NULL;
+	return below;
 }
 
 size_t exports_count(const struct exports *ex)
@@ -200,7 +217,7 @@ size_t exports_count(const struct exports *ex)
 
 bool exports_complete(const struct exports *ex)
 {
-	return ex->complete;
+	return ex->complete || (ex->base && exports_complete(ex->base));
 }
 
 void exports_set_complete(struct exports *ex)

@@ -36,14 +36,21 @@ int exports_add(struct exports *ex, const struct exported *e);
 int exports_add_module(struct exports *ex, const struct module *m);
 /* What the module imports, as evidence of CRCs (of a file that is known to be live). */
 int exports_learn(struct exports *ex, const struct module *m);
-/* Symbols of `owner` go (a module that will be replaced). */
-void exports_drop(struct exports *ex, const char *owner);
+/*
+ * A table on top of another: a symbol is looked for in the layer first, then in base (borrowed,
+ * unchanged) unless the layer dropped its owner. The world after a swap is one: the new modules'
+ * exports over everything that stays.
+ */
+int exports_layer(const struct exports *base, struct exports **ret);
+/* What `owner` (a module that will be replaced) exports in the base is not seen through this layer. */
+int exports_drop(struct exports *layer, const char *owner);
 
 const struct exported *exports_find(const struct exports *ex, const char *name);
+/* Of this table alone, without its base. */
 size_t exports_count(const struct exports *ex);
 /*
  * True once a complete list of the kernel's own symbols is in (a Module.symvers): then a symbol
- * that is not there is missing, otherwise it is unknown.
+ * that is not there is missing, otherwise it is unknown. A layer is as complete as its base.
  */
 bool exports_complete(const struct exports *ex);
 void exports_set_complete(struct exports *ex);

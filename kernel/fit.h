@@ -3,8 +3,9 @@
  * Would this module load into that kernel? The only judge of it, pure: a module file against a
  * world of exports and the kernel's rules, as kernel/module/{main,version,signing}.c apply them,
  * with all that is wrong named at once:
- *   ARCH_MISMATCH, VERMAGIC_MISMATCH (without the release where both sides have CRCs, as same_magic() does), SYMBOL_MISSING,
- *   SYMBOL_CRC_MISMATCH, SYMBOL_GPL_ONLY, SYMBOL_NAMESPACE, SIGNATURE_REJECTED, LOCKDOWN.
+ *   ARCH_MISMATCH, VERMAGIC_MISMATCH (without the release where the module carries CRCs, as
+ *   same_magic() does), SYMBOL_MISSING, SYMBOL_CRC_MISMATCH, SYMBOL_GPL_ONLY, SYMBOL_NAMESPACE,
+ *   SIGNATURE_REJECTED, LOCKDOWN.
  * The first five symbols of a kind get a verdict each ("module: symbol"), the fifth says how many
  * more there are. UNKNOWN, one a module with the number of symbols and the first of them: symbols
  * that no evidence covers, and symbols that the module carries no CRC for while the kernel has one

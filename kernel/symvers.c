@@ -117,7 +117,7 @@ static int bad_line(const char *name, size_t n, const char *wrong, struct verdic
 
 	if (asprintf(&object, "%s:%zu", name, n) < 0)
 		return -ENOMEM;
-	verdicts_no(why, REASON_TREE_INVALID, object, "%s", wrong);
+	verdicts_no(why, REASON_SYMVERS_INVALID, object, "%s", wrong);
 	return -EBADMSG;
 }
 
@@ -185,11 +185,32 @@ int symvers_read(const struct sysroot *root, const char *path, struct exports *e
 	int r = open_list(root, path, &fd);
 
 	if (r == -EBADMSG)
-		verdicts_no(why, REASON_TREE_INVALID, path,
+		verdicts_no(why, REASON_SYMVERS_INVALID, path,
 			    "not a file, or damaged where it is packed");
 	else if (r == -EFBIG)
-		verdicts_no(why, REASON_TREE_INVALID, path, "larger than %d MiB", MAX_FILE >> 20);
+		verdicts_no(why, REASON_SYMVERS_INVALID, path, "larger than %d MiB", MAX_FILE >> 20);
 	else if (r < 0)
 		verdicts_no(why, REASON_SYSTEM, path, "%s", strerror(-r));
 	return r < 0 ? r : parse_fd(fd, path, ex, why);
+}
+
+int symvers_read_kernel(const struct sysroot *root, const char *release, struct exports *ex,
+			struct verdicts *why)
+{
+	static const char *const places[] = {
+		"lib/modules/%s/build/Module.symvers", "usr/src/linux-headers-%s/Module.symvers",
+		"lib/modules/%s/symvers.gz",	       "lib/modules/%s/symvers.xz",
+		"lib/modules/%s/symvers.zst",	       "boot/symvers-%s.gz",
+		"boot/symvers-%s.xz",		       "boot/symvers-%s.zst",
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, places[i], release) < 0)
+			return -ENOMEM;
+		if (sysroot_exists(root, path))
+			return symvers_read(root, path, ex, why);
+	}
+	return -ENOENT;
 }
