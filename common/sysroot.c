@@ -151,7 +151,7 @@ int sysroot_read(const struct sysroot *root, const char *path, size_t max, char 
 	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *buf = NULL;
 	size_t size = 0, len = 0;
-	off_t hint;
+	off_t hint = 0;
 
 	if (max > SSIZE_MAX / 4)
 		return -EINVAL;
