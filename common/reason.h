@@ -48,6 +48,8 @@ enum {
 	  "sign the tree with a key that the node has enrolled")                                   \
 	R(LOCKDOWN, EXIT_NO, "the kernel is locked down and the module is not signed",             \
 	  "sign the tree, or lift the lockdown")                                                   \
+	R(SYMVERS_INVALID, EXIT_NO, "a Module.symvers is damaged",                                 \
+	  "install the kernel's headers again, or build the tree again")                           \
 	R(DEPENDENCY_CYCLE, EXIT_NO, "modules need each other in a circle",                        \
 	  "correct the list of modules or their build")                                            \
 	R(MODULE_IN_USE, EXIT_NO, "a module that has to go is in use",                             \

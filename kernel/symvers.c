@@ -197,17 +197,23 @@ int symvers_read(const struct sysroot *root, const char *path, struct exports *e
 int symvers_read_kernel(const struct sysroot *root, const char *release, struct exports *ex,
 			struct verdicts *why)
 {
-	static const char *const places[] = {
-		"lib/modules/%s/build/Module.symvers", "usr/src/linux-headers-%s/Module.symvers",
-		"lib/modules/%s/symvers.gz",	       "lib/modules/%s/symvers.xz",
-		"lib/modules/%s/symvers.zst",	       "boot/symvers-%s.gz",
-		"boot/symvers-%s.xz",		       "boot/symvers-%s.zst",
+	static const struct {
+		const char *before, *after;
+	} places[] = {
+		{ "lib/modules/", "/build/Module.symvers" },
+		{ "usr/src/linux-headers-", "/Module.symvers" },
+		{ "lib/modules/", "/symvers.gz" },
+		{ "lib/modules/", "/symvers.xz" },
+		{ "lib/modules/", "/symvers.zst" },
+		{ "boot/symvers-", ".gz" },
+		{ "boot/symvers-", ".xz" },
+		{ "boot/symvers-", ".zst" },
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		_cleanup_free_ char *path = NULL;
 
-		if (asprintf(&path, places[i], release) < 0)
+		if (asprintf(&path, "%s%s%s", places[i].before, release, places[i].after) < 0)
 			return -ENOMEM;
 		if (sysroot_exists(root, path))
 			return symvers_read(root, path, ex, why);

@@ -407,7 +407,7 @@ static int read_base(struct reader *r)
 
 	if (err)
 		return err;
-	err = symvers_read_kernel(r->root, f->kernel.release, f->base, r->why, NULL);
+	err = symvers_read_kernel(r->root, f->kernel.release, f->base, r->why);
 	if (err && err != -ENOENT)
 		return err == -ENOMEM ? err : 0; /* the verdict is there */
 	err = 0;
