@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node made at test time: a directory that stands for its root, with the files a test asks for. */
+/* A node made at test time: a directory that stands for its root, with the files a test wants. */
 #pragma once
 
 #include <stdarg.h>
