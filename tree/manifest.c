@@ -27,12 +27,14 @@ static bool is_name(const char *text)
 
 static bool is_path(const char *text)
 {
-	for (const char *part = text; part; part = strchr(part, '/')) {
-		part += *part == '/';
+	for (const char *part = text;; part++) {
 		size_t len = strcspn(part, "/");
 
 		if (len == 0 || (len == 2 && !strncmp(part, "..", 2)))
 			return false;
+		part += len;
+		if (!*part)
+			break;
 	}
 	return is_text(text);
 }

@@ -14,7 +14,8 @@
 #define LIST_MAX 512
 
 struct reader {
-	const char *file;
+	const char *file, *text;
+	size_t len;
 	yaml_document_t *doc;
 	struct verdicts *why;
 	struct recipe *recipe;
@@ -74,12 +75,14 @@ static bool is_module(const char *word)
 
 static bool is_below(const char *word)
 {
-	for (const char *part = word; part; part = strchr(part, '/')) {
-		part += *part == '/';
+	for (const char *part = word;; part++) {
 		size_t len = strcspn(part, "/");
 
 		if (len == 0 || (len == 2 && !strncmp(part, "..", 2)))
 			return false;
+		part += len;
+		if (!*part)
+			break;
 	}
 	return !strpbrk(word, " \t\n:#$'\"\\");
 }
@@ -109,7 +112,7 @@ static const struct kind MODULE = { is_module, "a module's name" };
 static const struct kind BELOW = { is_below, "a path below the source" };
 static const struct kind INCLUDE = { is_include, "\"include\" or a path below it" };
 static const struct kind WORD = {
-	is_word, "a word with no placeholder but %{kernel} %{headers} %{jobs} %{source} %{output}"
+	is_word, "a word whose placeholders are %{kernel} %{headers} %{jobs} %{source} %{output} %%"
 };
 
 /* ---- the keys */
@@ -119,7 +122,7 @@ enum type { TEXT, WORDS, COMMANDS, BUILD };
 struct key {
 	const char *name;
 	enum type type;
-	bool needed;
+	bool needed, filled; /* filled: a list must not be empty */
 	const struct kind *kind;
 	size_t offset;
 };
@@ -127,22 +130,22 @@ struct key {
 #define AT(member) offsetof(struct recipe, member)
 
 static const struct key TOP[] = {
-	{ "name", TEXT, true, &NAME, AT(name) },
-	{ "version", TEXT, true, &VERSION, AT(version) },
-	{ "vendors", WORDS, false, &VENDOR, AT(vendors) },
-	{ "modules", WORDS, true, &MODULE, AT(modules) },
-	{ "optional", WORDS, false, &MODULE, AT(optional) },
-	{ "auxiliary", WORDS, false, &MODULE, AT(auxiliary) },
-	{ "include", WORDS, false, &INCLUDE, AT(include) },
-	{ "build", BUILD, true, NULL, 0 },
+	{ "name", TEXT, true, false, &NAME, AT(name) },
+	{ "version", TEXT, true, false, &VERSION, AT(version) },
+	{ "vendors", WORDS, false, false, &VENDOR, AT(vendors) },
+	{ "modules", WORDS, true, true, &MODULE, AT(modules) },
+	{ "optional", WORDS, false, false, &MODULE, AT(optional) },
+	{ "auxiliary", WORDS, false, false, &MODULE, AT(auxiliary) },
+	{ "include", WORDS, false, false, &INCLUDE, AT(include) },
+	{ "build", BUILD, true, false, NULL, 0 },
 	{ 0 },
 };
 
 static const struct key IN_BUILD[] = {
-	{ "kbuild", WORDS, false, &BELOW, AT(kbuild) },
-	{ "flags", WORDS, false, &WORD, AT(flags) },
-	{ "commands", COMMANDS, false, &WORD, AT(commands) },
-	{ "symvers", TEXT, false, &BELOW, AT(symvers) },
+	{ "kbuild", WORDS, false, true, &BELOW, AT(kbuild) },
+	{ "flags", WORDS, false, false, &WORD, AT(flags) },
+	{ "commands", COMMANDS, false, true, &WORD, AT(commands) },
+	{ "symvers", TEXT, false, false, &BELOW, AT(symvers) },
 	{ 0 },
 };
 
@@ -257,8 +260,7 @@ static int read_text(struct reader *rd, yaml_node_t *node, const struct key *key
 }
 
 /* How many items; 0 with a fault if it is no list, an empty or an endless one. */
-static size_t list_length(struct reader *rd, const yaml_node_t *node, const struct key *key,
-			  bool may_be_empty)
+static size_t list_length(struct reader *rd, const yaml_node_t *node, const struct key *key)
 {
 	size_t n;
 
@@ -269,7 +271,7 @@ static size_t list_length(struct reader *rd, const yaml_node_t *node, const stru
 	n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
 	if (n > LIST_MAX)
 		fault(rd, node->start_mark, "%s: more than %d items", key->name, LIST_MAX);
-	else if (n == 0 && !may_be_empty)
+	else if (n == 0 && key->filled)
 		fault(rd, node->start_mark, "%s: the list is empty", key->name);
 	return n > LIST_MAX ? 0 : n;
 }
@@ -281,7 +283,7 @@ static yaml_node_t *item(const struct reader *rd, const yaml_node_t *list, size_
 
 static int read_words(struct reader *rd, yaml_node_t *node, const struct key *key, char ***ret)
 {
-	size_t n = list_length(rd, node, key, !key->needed && key->type == WORDS), kept = 0;
+	size_t n = list_length(rd, node, key), kept = 0;
 	_cleanup_strv_ char **words = calloc(n + 1, sizeof(*words));
 
 	if (!words)
@@ -297,7 +299,7 @@ static int read_words(struct reader *rd, yaml_node_t *node, const struct key *ke
 
 static int read_commands(struct reader *rd, yaml_node_t *node, const struct key *key, char ****ret)
 {
-	size_t n = list_length(rd, node, key, false);
+	size_t n = list_length(rd, node, key);
 
 	*ret = calloc(n + 1, sizeof(**ret));
 	if (!*ret)
@@ -389,10 +391,22 @@ static int read_map(struct reader *rd, yaml_node_t *node, const struct key *keys
 
 /* ---- the document */
 
+/* What cannot be read as characters has an offset only. */
+static yaml_mark_t mark_of(const struct reader *rd, size_t offset)
+{
+	yaml_mark_t mark = { 0 };
+
+	for (size_t i = 0; i < offset && i < rd->len; i++) {
+		mark.column = rd->text[i] == '\n' ? 0 : mark.column + 1;
+		mark.line += rd->text[i] == '\n';
+	}
+	return mark;
+}
+
 static int syntax_fault(struct reader *rd, const yaml_parser_t *parser)
 {
-	/* The reader (bytes into characters) has no mark of its own. */
-	yaml_mark_t mark = parser->error == YAML_READER_ERROR ? parser->mark : parser->problem_mark;
+	yaml_mark_t mark = parser->error == YAML_READER_ERROR ? mark_of(rd, parser->problem_offset)
+							      : parser->problem_mark;
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
@@ -423,7 +437,7 @@ static int read_document(struct reader *rd, yaml_parser_t *parser)
 	return 0;
 }
 
-static int read_text_of(struct reader *rd, const char *text, size_t len)
+static int read_yaml(struct reader *rd)
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
@@ -431,7 +445,7 @@ static int read_text_of(struct reader *rd, const char *text, size_t len)
 
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)rd->text, rd->len);
 	if (yaml_parser_load(&parser, &doc)) {
 		rd->doc = &doc;
 		r = read_document(rd, &parser);
@@ -476,8 +490,10 @@ int recipe_parse(const char *text, size_t len, const char *name, struct recipe *
 		 struct verdicts *why)
 {
 	_cleanup_recipe_ struct recipe recipe = { 0 };
-	struct reader rd = { .file = name, .why = why, .recipe = &recipe };
-	int r = read_text_of(&rd, text, len);
+	struct reader rd = {
+		.file = name, .text = text, .len = len, .why = why, .recipe = &recipe
+	};
+	int r = read_yaml(&rd);
 
 	free(rd.modules);
 	if (r < 0)
