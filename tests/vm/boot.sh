@@ -2,17 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # One boot of a guest: the payload disk, QEMU, and the choice between KVM and TCG. Needs cache.sh.
 
-# make_payload KVER BUILT DIR ORDER: DIR/payload.ext4, all that the guest sees of the work tree. ORDER: its lines
-# "SCENARIO SECONDS"
+# make_payload KVER BUILT DIR ORDER: DIR/payload.ext4, all that the guest sees of the work tree. BUILT: a directory,
+# "none", or nothing: what tests/vm/payload makes. ORDER: its lines "SCENARIO SECONDS"
 make_payload() {
-	local kver=$1 built=$2 dir=$3 tree=$3/payload module
+	local kver=$1 built=$2 dir=$3 tree=$3/payload module lock
 	rm -rf "$tree"
 	mkdir -p "$tree/vm" "$tree/modules"
 	cp -r "$vm_dir"/{guest,scenarios,topologies} "$tree/vm/"
 	for module in "$vm_dir"/modules/*/; do
 		cp "$("$vm_dir/fixture" "$(basename "$module")" "$kver")" "$tree/modules/"
 	done
-	if [ -d "$built" ]; then cp -r "$built/." "$tree/"; fi
+	if [ "$built" != none ]; then
+		exec {lock}>"$cache_dir/payload.lock"
+		flock "$lock"
+		built=${built:-$("$vm_dir/payload" "$kver")}
+		cp -r "$built/." "$tree/"
+		exec {lock}>&-
+	fi
 	echo "$4" >"$tree/order"
 	rm -f "$dir/payload.ext4"
 	truncate -s "$(($(du -sm "$tree" | cut -f1) * 5 / 4 + 16))M" "$dir/payload.ext4"

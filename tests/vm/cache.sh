@@ -4,6 +4,7 @@
 
 cache_dir=${GDRKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gdrkit}/vm
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PATH=$PATH:/usr/sbin:/sbin
 
 note() { echo "$*" >&2; }
 die() { note "$(basename "$0"): $*"; exit 100; }
@@ -20,7 +21,7 @@ cache() {
 	shift 2
 	mkdir -p "$cache_dir"
 	exec {lock}>"$cache_dir/$name.lock"
-	flock "$lock"
+	flock -n "$lock" || { note "waiting: $name is being made"; flock "$lock"; }
 	if [ ! -d "$path" ]; then
 		note "making $name"
 		find "$cache_dir" -maxdepth 1 -name "$name-*" -mtime +6 -exec rm -rf {} +

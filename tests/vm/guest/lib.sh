@@ -5,7 +5,7 @@
 # root file system apart: change files with put_over, which is undone.
 #
 # /payload holds what tests/vm/run took from the work tree: vm/ (this folder, scenarios, topologies), modules/ (the
-# fixture modules, built for this kernel) and everything of build/vm/payload.
+# fixture modules, built for this kernel), and what tests/vm/payload makes: bin/, trees/ and images/.
 
 PAYLOAD=/payload
 KVER=$(uname -r)
@@ -142,13 +142,13 @@ driver_image() {
 			break
 		done
 	fi
-	cat /run/driver-image || blame "no image in build/vm/payload/images"
+	cat /run/driver-image 2>/dev/null || blame "no image in $PAYLOAD/images"
 }
 
 # driver_podman OPTIONS... -- ARGS...: the container with the rights of shared/design/node.md and no other
 driver_podman() {
 	local options=() image
-	image=$(driver_image)
+	image=$(driver_image) || return
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift

@@ -1,5 +1,6 @@
 # a guest boots Debian's own kernel and sees ConnectX NICs and GPUs behind bridges
 # kernels: 6.1 6.12
+# payload: none
 pci_devices one-nic-one-gpu
 lspci -tv
 pci=/sys/bus/pci/devices

@@ -1,5 +1,6 @@
 # a topology file becomes PCI devices with switches, ACS and link states; a bad line is named
 # kernels: 6.1 6.12
+# payload: none
 pci=/sys/bus/pci/devices
 topology=/run/topology
 
