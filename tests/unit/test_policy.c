@@ -10,9 +10,8 @@ static struct ofed_settings settings_with(char *const env[])
 	_cleanup_free_ char **operands = NULL;
 	struct ofed_settings set;
 
-	assert_int_equal(settings_read(ofed_table, ofed_table_size, &set, argv, env, &operands,
-				       &why),
-			 0);
+	assert_int_equal(
+		settings_read(ofed_table, ofed_table_size, &set, argv, env, &operands, &why), 0);
 	return set;
 }
 

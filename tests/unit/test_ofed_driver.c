@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The whole program on a fake node, without a kernel: this program is ofed-driver whenever it has
+ * arguments, so that its supervisor finds itself in /proc/self/exe.
+ */
+int ofed_driver_main(int argc, char *argv[]);
+#define main ofed_driver_main
+#include "entrypoints/ofed-driver.c"
+#undef main
+
+#include "tests/unit/fake_tree.h"
+
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/utsname.h>
+
+#include "common/child.h"
+#include "tree/ready.h"
+
+#define LOCK "run/mellanox/drivers/.lock"
+#define READY "run/mellanox/drivers/.driver-ready"
+#define BOOT "11111111-2222-3333-4444-555555555555"
+
+struct subject {
+	const char *until; /* in a line of the log: then SIGTERM; NULL: it ends by itself */
+	const char *ask;   /* an option of status, asked at that moment */
+	int asked, stop;
+	const struct fake_node *node;
+};
+
+static struct child_result driver(const struct fake_node *node, struct subject *s, const char *verb,
+				  const char *option);
+
+static void on_line(void *data, const char *line)
+{
+	struct subject *s = data;
+
+	if (!s->until || !strstr(line, s->until))
+		return;
+	s->until = NULL;
+	if (s->ask) {
+		_cleanup_child_result_ struct child_result res = { 0 };
+
+		res = driver(s->node, &(struct subject){ 0 }, "status", s->ask);
+		s->asked = res.status;
+	}
+	assert_int_equal(eventfd_write(s->stop, 1), 0);
+}
+
+static struct child_result driver(const struct fake_node *node, struct subject *s, const char *verb,
+				  const char *option)
+{
+	_cleanup_free_ char *store = NULL;
+	const char *argv[] = { "/proc/self/exe", verb,     "--log-format", "text", "--host-root",
+			       node->dir,        "--tree", NULL,           option, NULL };
+	const struct child_spec spec = { .argv = argv,
+					 .stop_fd = s->stop = eventfd(0, EFD_CLOEXEC),
+					 .timeout_ms = 60000,
+					 .tail = 200,
+					 .line = on_line,
+					 .data = s };
+	struct child_result res = { 0 };
+
+	assert_true(asprintf(&store, "%s/trees", node->dir) > 0);
+	argv[7] = store;
+	s->node = node;
+	assert_int_equal(child_run(&spec, &res), 0);
+	assert_false(res.timed_out);
+	(void)close(s->stop);
+	return res;
+}
+
+#define DRIVER(node, ...) driver(node, &(struct subject){ 0 }, __VA_ARGS__)
+
+/* Its modules get the builds that make_tree_live() has, and it drives Mellanox's devices. */
+static void identify(const struct fake_node *node)
+{
+	static const char path[] = "trees/k1/manifest.json";
+	_cleanup_free_ char *text = NULL, *new = NULL;
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_manifest_ struct manifest m = { 0 };
+	size_t len;
+
+	assert_int_equal(sysroot_read(node->root, path, 1 << 20, &text, &len), 0);
+	assert_int_equal(manifest_parse(text, len, path, &m, &why), 0);
+	memset(m.modules[0].id.srcversion, 'A', 4);
+	memset(m.modules[1].id.srcversion, 'B', 4);
+	strv_free(m.vendors);
+	m.vendors = calloc(2, sizeof(*m.vendors));
+	assert_non_null(m.vendors);
+	m.vendors[0] = strdup("15b3");
+	assert_int_equal(manifest_format(&m, &new, &len), 0);
+	fake_file(node, path, new);
+}
+
+/* A node that runs, with a tree for its kernel in the store. */
+static void make_node(const struct fake_node *node)
+{
+	const struct fake_tree tree = { .key = "k1", .version = "1.0" };
+	struct fake_tree t = tree;
+	struct utsname u;
+
+	assert_int_equal(uname(&u), 0);
+	t.kernel = u.release;
+	t.arch = u.machine;
+	fake_file(node, "proc/sys/kernel/random/boot_id", BOOT "\n");
+	fake_file(node, "proc/modules", "");
+	fake_file(node, "proc/1/mountinfo", "");
+	assert_int_equal(sysroot_mkdirs(node->root, "sys/module", 0755), 0);
+	assert_int_equal(sysroot_mkdirs(node->root, "sys/bus/pci/devices", 0755), 0);
+	fake_tree(node, "trees/k1", &t);
+	identify(node);
+}
+
+static void make_tree_live(const struct fake_node *node)
+{
+	fake_module(node, "ib_core", "AAAA");
+	fake_module(node, "rdma_rxe", "BBBB");
+}
+
+static void lock_by_hand(const struct fake_node *node, int *ret)
+{
+	fake_file(node, LOCK, "ofed-driver run, pid 1 on elsewhere, since then\n");
+	*ret = sysroot_openat(node->root, LOCK, O_RDWR, 0);
+	assert_true(*ret >= 0);
+	assert_int_equal(flock(*ret, LOCK_EX), 0);
+}
+
+static void every_verb_is_in_the_help(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = DRIVER(node, "--help", NULL);
+
+	assert_int_equal(res.status, 0);
+	for (const struct verb *v = verbs; v < verbs + VERBS; v++) {
+		assert_non_null(strstr(res.tail, v->name));
+		assert_non_null(strstr(res.tail, v->help));
+	}
+	assert_non_null(strstr(res.tail, "RESTORE_DRIVER_ON_POD_TERMINATION"));
+}
+
+static void misuse_is_100_and_names_what_was_wrong(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result verb = DRIVER(node, "lode", NULL);
+	_cleanup_child_result_ struct child_result option = DRIVER(node, "load", "--if-presnt");
+	_cleanup_child_result_ struct child_result words = DRIVER(node, "load", "now");
+
+	assert_int_equal(verb.status, 100);
+	assert_non_null(strstr(verb.tail, "reason=USAGE object=lode"));
+	assert_int_equal(option.status, 100);
+	assert_non_null(strstr(option.tail, "did you mean --if-present?"));
+	assert_int_equal(words.status, 100);
+	assert_non_null(strstr(words.tail, "object=now"));
+}
+
+static void without_a_tree_for_this_kernel_it_ends_with_1_and_says_how_to_get_one(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	assert_int_equal(sysroot_remove(node->root, "trees/k1"), 0);
+	res = DRIVER(node, "run", NULL);
+	assert_int_equal(res.status, 1);
+	assert_non_null(strstr(res.tail, "reason=TREE_MISSING"));
+	assert_non_null(strstr(res.tail, "ofed-driver build"));
+	assert_false(sysroot_exists(node->root, READY));
+}
+
+static void load_is_for_the_running_kernel_only(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	res = DRIVER(node, "load", "--kernel=4.18.0");
+	assert_int_equal(res.status, 100);
+	assert_non_null(strstr(res.tail, "object=--kernel"));
+}
+
+static void a_stack_that_is_live_already_is_shown_and_ready_at_once(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	_cleanup_ready_ struct ready ready = { 0 };
+
+	make_node(node);
+	make_tree_live(node);
+	res = DRIVER(node, "load", NULL);
+	assert_int_equal(res.status, 0);
+	assert_non_null(strstr(res.tail, "INFO nothing_to_do"));
+	assert_int_equal(ready_read(node->root, READY, &ready), 0);
+	assert_string_equal(ready.boot_id, BOOT);
+	assert_string_equal(ready.driver, "x");
+	assert_int_equal(ready.n_modules, 2);
+	assert_true(sysroot_exists(node->root, "run/mellanox/drivers/usr/src/ofa_kernel/default"));
+	assert_false(sysroot_exists(node->root, "run/gdrkit/trees/k1"));
+}
+
+static void run_stays_until_it_is_stopped_and_takes_away_what_it_showed(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	make_tree_live(node);
+	res = driver(node, &(struct subject){ .until = "INFO ready" }, "run", NULL);
+	assert_int_equal(res.status, 0);
+	assert_non_null(strstr(res.tail, "INFO restored"));
+	assert_false(sysroot_exists(node->root, READY));
+	assert_false(sysroot_exists(node->root, "run/mellanox/drivers/usr/src/ofa_kernel"));
+	assert_true(sysroot_exists(node->root, "sys/module/ib_core"));
+}
+
+static void waits_for_the_instance_lock_says_for_whom_and_ends_at_once_when_stopped(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	struct subject s = { .until = "INFO waiting", .ask = "--live", .asked = -1 };
+	_cleanup_close_ int lock = -1;
+
+	make_node(node);
+	make_tree_live(node);
+	lock_by_hand(node, &lock);
+	res = driver(node, &s, "run", NULL);
+	assert_int_equal(res.status, 143);
+	assert_int_equal(s.asked, 0);
+	assert_non_null(strstr(res.tail, "ofed-driver run, pid 1 on elsewhere, since then"));
+	assert_true(res.ms < 10000);
+	assert_false(sysroot_exists(node->root, READY));
+}
+
+static void is_not_ready_while_another_holds_the_lock(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	struct subject s = { .until = "INFO waiting", .ask = "--ready", .asked = -1 };
+	_cleanup_close_ int lock = -1;
+
+	make_node(node);
+	make_tree_live(node);
+	lock_by_hand(node, &lock);
+	res = driver(node, &s, "run", NULL);
+	assert_int_equal(s.asked, 1);
+}
+
+static void by_hand_the_wait_for_the_lock_has_a_deadline(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	_cleanup_close_ int lock = -1;
+
+	make_node(node);
+	lock_by_hand(node, &lock);
+	res = DRIVER(node, "load", "--timeout=50ms");
+	assert_int_equal(res.status, 124);
+	assert_non_null(strstr(res.tail, "reason=WAIT_TIMEOUT"));
+}
+
+static void a_ready_file_of_another_boot_is_stale(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result loaded = { 0 }, fresh = { 0 }, stale = { 0 };
+
+	make_node(node);
+	make_tree_live(node);
+	loaded = DRIVER(node, "load", NULL);
+	fresh = DRIVER(node, "status", NULL);
+	assert_int_equal(fresh.status, 0);
+	fake_file(node, "proc/sys/kernel/random/boot_id", "another\n");
+	stale = DRIVER(node, "status", NULL);
+	assert_int_equal(stale.status, 1);
+	assert_non_null(strstr(stale.tail, "ready     STALE"));
+}
+
+static void plan_writes_nothing_on_the_node(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	make_tree_live(node);
+	res = DRIVER(node, "plan", NULL);
+	assert_int_equal(res.status, 0);
+	assert_non_null(strstr(res.tail, "nothing to do"));
+	assert_false(sysroot_exists(node->root, "run"));
+}
+
+static void a_tree_that_cannot_be_opened_is_refused_and_not_kept(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	res = DRIVER(node, "load", NULL);
+	assert_int_equal(res.status, 1);
+	assert_non_null(strstr(res.tail, "reason=MODULE_INVALID"));
+	assert_false(sysroot_exists(node->root, "run/gdrkit/trees/k1"));
+	assert_false(sysroot_exists(node->root, READY));
+}
+
+static void without_a_device_of_the_tree_if_present_loads_nothing(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	res = DRIVER(node, "load", "--if-present");
+	assert_int_equal(res.status, 0);
+	assert_non_null(strstr(res.tail, "INFO absent"));
+	assert_false(sysroot_exists(node->root, READY));
+}
+
+static void unload_has_nothing_to_do_where_nothing_was_swapped(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_node(node);
+	make_tree_live(node);
+	fake_file(node, READY, "BOOT_ID=of another life\n");
+	res = DRIVER(node, "unload", NULL);
+	assert_int_equal(res.status, 0);
+	assert_non_null(strstr(res.tail, "INFO nothing_to_do"));
+	assert_false(sysroot_exists(node->root, READY));
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		on_a_node(every_verb_is_in_the_help),
+		on_a_node(misuse_is_100_and_names_what_was_wrong),
+		on_a_node(without_a_tree_for_this_kernel_it_ends_with_1_and_says_how_to_get_one),
+		on_a_node(load_is_for_the_running_kernel_only),
+		on_a_node(a_stack_that_is_live_already_is_shown_and_ready_at_once),
+		on_a_node(run_stays_until_it_is_stopped_and_takes_away_what_it_showed),
+		on_a_node(waits_for_the_instance_lock_says_for_whom_and_ends_at_once_when_stopped),
+		on_a_node(is_not_ready_while_another_holds_the_lock),
+		on_a_node(by_hand_the_wait_for_the_lock_has_a_deadline),
+		on_a_node(a_ready_file_of_another_boot_is_stale),
+		on_a_node(plan_writes_nothing_on_the_node),
+		on_a_node(a_tree_that_cannot_be_opened_is_refused_and_not_kept),
+		on_a_node(without_a_device_of_the_tree_if_present_loads_nothing),
+		on_a_node(unload_has_nothing_to_do_where_nothing_was_swapped),
+	};
+
+	return argc > 1 ? ofed_driver_main(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+}
