@@ -20,7 +20,7 @@ struct elf_section {
 struct elf {
 	const uint8_t *data;
 	size_t len;
-	uint16_t machine; /* EM_X86_64 ... */
+	uint16_t machine;  /* EM_X86_64 ... */
 	unsigned int bits; /* 32 or 64 */
 	uint64_t shoff;
 	unsigned int shnum, shstrndx;
@@ -32,7 +32,7 @@ struct elf_symbol {
 	uint64_t value;
 	/* SHN_UNDEF, SHN_ABS, or the index of the section that value is an offset into */
 	uint16_t section;
-	uint8_t bind;	  /* STB_LOCAL, STB_GLOBAL, STB_WEAK */
+	uint8_t bind; /* STB_LOCAL, STB_GLOBAL, STB_WEAK */
 };
 
 /* -EBADMSG: not a relocatable ELF file, or cut off. The memory stays the caller's. */

@@ -29,7 +29,8 @@ struct import {
 	bool has_crc, weak;
 };
 
-struct export {
+struct export
+{
 	const char *name;
 	uint32_t crc;
 	bool has_crc, gpl;
@@ -37,16 +38,16 @@ struct export {
 };
 
 struct module_info {
-	const char *name; /* with underscores, as in /proc/modules */
+	const char *name;                         /* with underscores, as in /proc/modules */
 	const char *version, *vermagic, *license; /* NULL where the module does not say */
 	struct identity id;
-	uint16_t machine;  /* ELF e_machine */
-	char **depends;	   /* names; NULL-ended, never NULL itself */
-	char **softdeps;   /* `pre:` names; likewise */
-	char **namespaces; /* imported; likewise */
-	bool gpl_compatible; /* kernel: license_is_gpl_compatible() */
-	bool has_versions;   /* carries CRCs of its imports */
-	bool is_signed;	     /* a signature is appended */
+	uint16_t machine;              /* ELF e_machine */
+	char **depends;                /* names; NULL-ended, never NULL itself */
+	char **softdeps;               /* `pre:` names; likewise */
+	char **namespaces;             /* imported; likewise */
+	bool gpl_compatible;           /* kernel: license_is_gpl_compatible() */
+	bool has_versions;             /* carries CRCs of its imports */
+	bool is_signed;                /* a signature is appended */
 	const char *signer, *sig_hash; /* as far as libkmod can tell (built with OpenSSL); NULL */
 };
 

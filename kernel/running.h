@@ -13,9 +13,9 @@
 struct running {
 	char *release, *machine; /* "6.1.0-56-amd64", "x86_64" */
 	char *boot_id;
-	char *build_id;		 /* hex; NULL: could not be read */
+	char *build_id; /* hex; NULL: could not be read */
 	bool sig_enforce, lockdown;
-	bool lockdown_known;	 /* securityfs is not mounted in every container */
+	bool lockdown_known; /* securityfs is not mounted in every container */
 };
 
 int running_read(const struct sysroot *root, struct running *ret);
