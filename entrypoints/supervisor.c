@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entrypoints/supervisor.h"
 
+#include <link.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "common/events.h"
@@ -161,6 +165,33 @@ static void serve(struct supervisor *s)
 			 strerror(s->listener < 0 ? -s->listener : -r));
 }
 
+static int unmap_text(struct dl_phdr_info *info, size_t size, void *data)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	(void)size;
+	(void)data;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = (info->dlpi_addr + p->p_vaddr) & ~(page - 1);
+		uintptr_t to = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+
+		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
+			(void)madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	return 1; /* the program itself comes first; it is enough */
+}
+
+/*
+ * From here on it waits, for weeks perhaps: of all the code that brought it here it needs a few
+ * pages, and the kernel maps those again from the file when they are called.
+ */
+static void give_memory_back(void)
+{
+	(void)malloc_trim(0);
+	(void)dl_iterate_phdr(unmap_text, NULL);
+}
+
 static int ended(struct supervisor *s, int status)
 {
 	const char *verb = s->phase == PHASE_STOPPING ? s->spec->unload : s->spec->load;
@@ -178,7 +209,10 @@ static int ended(struct supervisor *s, int status)
 		return DONE;
 	s->phase = PHASE_READY;
 	serve(s); /* the one that had the name before is gone: it held the lock */
-	return s->asked ? stop(s) : 0;
+	if (s->asked)
+		return stop(s);
+	give_memory_back();
+	return 0;
 }
 
 /* Orphans come to PID 1: all are reaped, one of them is ours. */
