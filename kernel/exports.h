@@ -42,7 +42,9 @@ int exports_learn(struct exports *ex, const struct module *m);
  * exports over everything that stays.
  */
 int exports_layer(const struct exports *base, struct exports **ret);
-/* What `owner` (a module that will be replaced) exports in the base is not seen through this layer. */
+/*
+ * What `owner` (a module that will be replaced) exports in the base is not seen through this layer.
+ */
 int exports_drop(struct exports *layer, const char *owner);
 
 const struct exported *exports_find(const struct exports *ex, const char *name);

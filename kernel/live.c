@@ -9,6 +9,7 @@
 
 #include "common/parse.h"
 #include "kernel/elf.h"
+#include "kernel/modname.h"
 
 enum { MAX_LIST = 4 << 20, MAX_NOTES = 64 << 10 };
 
@@ -156,10 +157,7 @@ const struct live_module *live_find(const struct live *live, const char *name)
 
 	if (!copy || !live->n)
 		return NULL;
-	for (char *p = copy; *p; p++) {
-		if (*p == '-')
-			*p = '_';
-	}
+	modname_normalize(copy);
 	return bsearch(&key, live->m, live->n, sizeof(key), by_name);
 }
 

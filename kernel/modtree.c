@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/modtree.h"
 
+#include <fnmatch.h>
 #include <libkmod.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 
 #include "common/parse.h"
 #include "kernel/arena.h"
+#include "kernel/modname.h"
 #include "kernel/modprobe_d.h"
+#include "kernel/softdep.h"
 
 enum { MAX_DEP = 64 << 20 };
 
@@ -38,10 +41,8 @@ static char *name_of(struct arena *a, const char *path, size_t len)
 	const char *dot = memchr(start, '.', len - (size_t)(start - path));
 	char *name = arena_text(a, start, (size_t)((dot ? dot : path + len) - start));
 
-	for (char *p = name; p && *p; p++) {
-		if (*p == '-')
-			*p = '_';
-	}
+	if (name)
+		modname_normalize(name);
 	return name;
 }
 
@@ -213,27 +214,34 @@ static int visit_hard(struct walk *w, const struct node *node)
 	return r;
 }
 
-static int visit_soft(struct walk *w, const struct node *node)
+static int visit_names(struct walk *w, const char *softdep)
 {
-	struct kmod_module *mod;
-	struct kmod_list *pre = NULL, *post = NULL, *i;
-	int r = kmod_module_new_from_name(w->t->kmod, node->name, &mod);
+	_cleanup_strv_ char **names = NULL;
+	int r = softdep_pre(softdep, &names);
 
-	if (r < 0)
-		return r;
-	r = kmod_module_get_softdeps(mod, &pre, &post);
-	kmod_module_unref(mod);
-	kmod_list_foreach(i, pre) {
-		struct kmod_module *dep = kmod_module_get_module(i);
-		struct node *next = find(w->t, kmod_module_get_name(dep));
+	for (char **n = names; r == 0 && *n; n++) {
+		struct node *next = find(w->t, *n);
 
-		kmod_module_unref(dep);
-		if (r >= 0 && next)
+		if (next)
 			r = visit(w, next);
 	}
-	kmod_module_unref_list(pre);
-	kmod_module_unref_list(post);
-	return r < 0 ? r : 0;
+	return r;
+}
+
+/* The lines themselves: kmod_module_get_softdeps() would look for the modules in its own index. */
+static int visit_soft(struct walk *w, const struct node *node)
+{
+	struct kmod_config_iter *i = kmod_config_get_softdeps(w->t->kmod);
+	int r = 0;
+
+	if (!i)
+		return -ENOMEM;
+	while (r == 0 && kmod_config_iter_next(i)) {
+		if (fnmatch(kmod_config_iter_get_key(i), node->name, 0) == 0)
+			r = visit_names(w, kmod_config_iter_get_value(i));
+	}
+	kmod_config_iter_free_iter(i);
+	return r;
 }
 
 static int append(struct walk *w, const char *name)

@@ -11,6 +11,8 @@
 #include "common/parse.h"
 #include "kernel/arena.h"
 #include "kernel/elf.h"
+#include "kernel/modname.h"
+#include "kernel/softdep.h"
 #include "kernel/symtab.h"
 #include "kernel/unpack.h"
 
@@ -93,43 +95,25 @@ static int append(char ***strv, const char *value)
 	return 0;
 }
 
-static void underscores(char *name)
-{
-	for (; *name; name++) {
-		if (*name == '-')
-			*name = '_';
-	}
-}
-
 static int take_depends(struct module_info *info, const char *value)
 {
 	_cleanup_strv_ char **names = NULL;
 	int r = parse_words(value, ",", &names);
 
 	for (char **n = names; r == 0 && *n; n++) {
-		underscores(*n);
+		modname_normalize(*n);
 		r = append(&info->depends, *n);
 	}
 	return r;
 }
 
-/* "pre: a b post: c" */
 static int take_softdep(struct module_info *info, const char *value)
 {
-	_cleanup_strv_ char **words = NULL;
-	bool pre = false;
-	int r = parse_words(value, " \t", &words);
+	_cleanup_strv_ char **names = NULL;
+	int r = softdep_pre(value, &names);
 
-	for (char **w = words; r == 0 && *w; w++) {
-		size_t len = strlen(*w);
-
-		if ((*w)[len - 1] == ':') {
-			pre = strcmp(*w, "pre:") == 0;
-		} else if (pre) {
-			underscores(*w);
-			r = append(&info->softdeps, *w);
-		}
-	}
+	for (char **n = names; r == 0 && *n; n++)
+		r = append(&info->softdeps, *n);
 	return r;
 }
 
@@ -228,7 +212,7 @@ static int read_name(struct module *m, const struct image *img)
 	name = arena_text(&m->text, m->info.name, strlen(m->info.name));
 	if (!name)
 		return -ENOMEM;
-	underscores(name);
+	modname_normalize(name);
 	m->info.name = name;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "common/parse.h"
+#include "kernel/modname.h"
 #include "kernel/unpack.h"
 
 enum { MAX_FILE = 64 << 20, MAX_LINE = 4096, MAX_FIELDS = 5 };
@@ -37,7 +38,8 @@ static bool is_type(const struct line *l, size_t i)
 
 /* Which field is what, NULL where the layout has none. */
 struct layout {
-	const char *module, *type, *ns;
+	char *module;
+	const char *type, *ns;
 };
 
 static const char *lay_out(const struct line *l, struct layout *ret)
@@ -56,14 +58,11 @@ static const char *lay_out(const struct line *l, struct layout *ret)
 }
 
 /* ".../ib-core" -> ib_core, in place */
-static const char *owner_of(const char *path)
+static const char *owner_of(char *path)
 {
-	char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : (char *)path;
+	char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	for (char *p = name; *p; p++) {
-		if (*p == '-')
-			*p = '_';
-	}
+	modname_normalize(name);
 	return name;
 }
 
@@ -188,7 +187,8 @@ int symvers_read(const struct sysroot *root, const char *path, struct exports *e
 		verdicts_no(why, REASON_SYMVERS_INVALID, path,
 			    "not a file, or damaged where it is packed");
 	else if (r == -EFBIG)
-		verdicts_no(why, REASON_SYMVERS_INVALID, path, "larger than %d MiB", MAX_FILE >> 20);
+		verdicts_no(why, REASON_SYMVERS_INVALID, path, "larger than %d MiB",
+			    MAX_FILE >> 20);
 	else if (r < 0)
 		verdicts_no(why, REASON_SYSTEM, path, "%s", strerror(-r));
 	return r < 0 ? r : parse_fd(fd, path, ex, why);

@@ -19,8 +19,8 @@
 
 /*
  * `name` is for messages. A line that is none of the above, longer than 4 KiB or with a NUL in it:
- * -EBADMSG and a verdict SYMVERS_INVALID of "NAME:LINE"; ex is then to be thrown away. A list that has
- * symbols of vmlinux makes ex complete.
+ * -EBADMSG and a verdict SYMVERS_INVALID of "NAME:LINE"; ex is then to be thrown away. A list that
+ * has symbols of vmlinux makes ex complete.
  */
 int symvers_parse(const char *text, size_t len, const char *name, struct exports *ex,
 		  struct verdicts *why);
@@ -28,8 +28,9 @@ int symvers_parse(const char *text, size_t len, const char *name, struct exports
 int symvers_read(const struct sysroot *root, const char *path, struct exports *ex,
 		 struct verdicts *why);
 /*
- * The running kernel's own: lib/modules/K/build/Module.symvers, usr/src/linux-headers-K/Module.symvers, lib/modules/K/symvers or
- * boot/symvers-K packed (RHEL): whichever is there first. -ENOENT: none, which is no error: many nodes have none, and fit then
+ * The running kernel's own: lib/modules/K/build/Module.symvers,
+ * usr/src/linux-headers-K/Module.symvers, lib/modules/K/symvers or boot/symvers-K packed (RHEL):
+ * whichever is there first. -ENOENT: none, which is no error: many nodes have none, and fit then
  * says "unknown" where it has no other evidence.
  */
 int symvers_read_kernel(const struct sysroot *root, const char *release, struct exports *ex,
