@@ -159,12 +159,10 @@ int elf_section_at(const struct elf *elf, unsigned int i, struct elf_section *re
 	names = header_at(elf, elf->shstrndx);
 	*ret = (struct elf_section){
 		.name = (const char *)elf->data + names.offset + h.name,
+		.data = elf->data + (h.type == SHT_NOBITS ? 0 : h.offset),
+		.len = h.type == SHT_NOBITS ? 0 : h.size,
 		.addr = h.addr,
 	};
-	if (h.type != SHT_NOBITS) {
-		ret->data = elf->data + h.offset;
-		ret->len = h.size;
-	}
 	return 0;
 }
 
@@ -188,7 +186,7 @@ size_t elf_symbol_count(const struct elf *elf)
 
 int elf_symbol(const struct elf *elf, size_t i, struct elf_symbol *ret)
 {
-	const uint8_t *p = elf->symtab.data + i * symbol_size(elf);
+	const uint8_t *p;
 	struct elf_symbol s;
 	uint32_t name;
 	Elf64_Sym s64;
@@ -196,6 +194,7 @@ int elf_symbol(const struct elf *elf, size_t i, struct elf_symbol *ret)
 
 	if (i >= elf_symbol_count(elf))
 		return -ENOENT;
+	p = elf->symtab.data + i * symbol_size(elf);
 	if (elf->bits == 64) {
 		memcpy(&s64, p, sizeof(s64));
 		name = s64.st_name;

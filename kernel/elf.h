@@ -12,8 +12,8 @@
 
 struct elf_section {
 	const char *name;
-	const uint8_t *data; /* NULL for what takes no room in the file (SHT_NOBITS) */
-	size_t len;
+	const uint8_t *data;
+	size_t len; /* 0 for what takes no room in the file (SHT_NOBITS) */
 	uint64_t addr;
 };
 

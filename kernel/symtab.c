@@ -197,7 +197,7 @@ static int label_target(const struct elf *elf, const struct elf_symbol *s, struc
 	struct elf_section at;
 	int r = elf_section_at(elf, s->section, &at);
 
-	if (r < 0 || s->value > at.len || !at.data)
+	if (r < 0 || s->value > at.len)
 		return -EBADMSG;
 	at.data += s->value;
 	at.len -= s->value;
