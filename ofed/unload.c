@@ -30,6 +30,18 @@ static int add_what_came(const struct driver *d, struct state *goal)
 	return r;
 }
 
+/* It was captured as what was live at that time. */
+static int relabel(struct state *before)
+{
+	char *label = strdup("what was there before");
+
+	if (!label)
+		return -ENOMEM;
+	free(before->label);
+	before->label = label;
+	return 0;
+}
+
 static int swap_back(const struct driver *d, struct verdicts *why)
 {
 	_cleanup_(tree_freep) struct tree *tree = NULL;
@@ -41,6 +53,8 @@ static int swap_back(const struct driver *d, struct verdicts *why)
 		log_info("nothing_to_do", "detail", "nothing was swapped on this boot");
 		return 0;
 	}
+	if (r == 0)
+		r = relabel(&before);
 	if (r == 0)
 		r = add_what_came(d, &before);
 	if (r < 0)
