@@ -25,7 +25,8 @@ DEFINE_CLEANUP(struct modtree, modtree_free);
 int modtree_path(const struct modtree *t, const char *name, char **ret);
 /*
  * Names of hard dependencies (depends:, recursively, deepest first) and of `pre:` soft ones that
- * have a file here, with theirs; NULL-ended. -ENOENT: no such module.
+ * have a file here, with theirs; NULL-ended. Aliases (softdep pre: crc32c) are left to the kernel,
+ * which asks for them itself. -ENOENT: no such module.
  */
 int modtree_depends(const struct modtree *t, const char *name, char ***ret);
 /*

@@ -42,8 +42,8 @@ static const char *network_transport(struct libmnt_fs *fs)
 	static const struct {
 		const char *fstype, *option, *value, *module;
 	} known[] = {
-		{ "nfs", "proto", "rdma", "xprtrdma" }, /* rdma6 too */
-		{ "nfs4", "proto", "rdma", "xprtrdma" }, { "9p", "trans", "rdma", "9pnet_rdma" },
+		{ "nfs", "proto", "rdma", "rpcrdma" }, /* rdma6 too; xprtrdma is an alias */
+		{ "nfs4", "proto", "rdma", "rpcrdma" }, { "9p", "trans", "rdma", "9pnet_rdma" },
 		{ "cifs", "rdma", NULL, "cifs" },        { "smb3", "rdma", NULL, "cifs" },
 	};
 	const char *fstype = mnt_fs_get_fstype(fs);

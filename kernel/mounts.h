@@ -19,7 +19,7 @@ const char *mounts_host_root(void);
 struct mount {
 	char *target, *source, *fstype;
 	/*
-	 * The module: "xprtrdma" for NFS proto=rdma, "9pnet_rdma", "cifs" with its option rdma;
+	 * The module: "rpcrdma" for NFS proto=rdma, "9pnet_rdma", "cifs" with its option rdma;
 	 * "nvme_rdma", "ib_iser", "ib_srp" for block devices, also below partitions, dm and md
 	 */
 	char *rides_on;

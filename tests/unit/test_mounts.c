@@ -40,7 +40,7 @@ static void slave(const struct fake_node *node, const char *of, const char *name
 	assert_int_equal(sysroot_link(node->root, name, link), 0);
 }
 
-static void nfs_over_rdma_rides_on_xprtrdma(void **state)
+static void nfs_over_rdma_rides_on_rpcrdma(void **state)
 {
 	_cleanup_mounts_ struct mounts mounts = { 0 };
 
@@ -53,7 +53,7 @@ static void nfs_over_rdma_rides_on_xprtrdma(void **state)
 	assert_string_equal(mounts.m[0].target, "/data");
 	assert_string_equal(mounts.m[0].source, "10.0.0.1:/x");
 	assert_string_equal(mounts.m[0].fstype, "nfs4");
-	assert_string_equal(mounts.m[0].rides_on, "xprtrdma");
+	assert_string_equal(mounts.m[0].rides_on, "rpcrdma");
 }
 
 static void cifs_and_9p_ride_on_rdma_by_option(void **state)
@@ -184,7 +184,7 @@ static void the_hosts_root_is_slash_where_host_is_no_mount(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		on_a_node(nfs_over_rdma_rides_on_xprtrdma),
+		on_a_node(nfs_over_rdma_rides_on_rpcrdma),
 		on_a_node(cifs_and_9p_ride_on_rdma_by_option),
 		on_a_node(a_partition_of_an_nvme_over_rdma_rides_on_nvme_rdma),
 		on_a_node(so_does_a_multipath_disk_that_has_one_path_over_rdma),
