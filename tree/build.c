@@ -395,7 +395,10 @@ static int describe_module(struct work *w, struct manifest_module *m)
 	return r < 0 ? r : digest_file(w->tree, m->path, m->sha256);
 }
 
-/* The headers do not tell the build-id of their kernel; the kernel itself does, if it is the one that runs. */
+/*
+ * The headers do not tell the build-id of their kernel; the kernel itself does, if it is the one
+ * that runs.
+ */
 static void take_build_id(struct work *w)
 {
 	_cleanup_running_ struct running running = { 0 };
@@ -438,7 +441,10 @@ static int write_manifest(struct work *w)
 
 /* ---- what others build against */
 
-/* Where the scratch directory was is nobody's business later: "source/drivers/x" becomes "drivers/x". */
+/*
+ * Where the scratch directory was is nobody's business later: "source/drivers/x" becomes
+ * "drivers/x".
+ */
 static void write_symvers(FILE *to, const char *text, const char *source)
 {
 	size_t len = strlen(source);

@@ -64,7 +64,10 @@ static int copy_manifest(const struct sysroot *root, const char *dir, const stru
 	return r < 0 ? r : sysroot_replace(root, path, 0644, text, len);
 }
 
-/* <arch>/<kernel>; a tree without symbols and headers (one that nobody builds against) has its manifest only. */
+/*
+ * <arch>/<kernel>; a tree without symbols and headers (one that nobody builds against) has its
+ * manifest only.
+ */
 static int fill(const struct sysroot *root, const char *dir, const struct tree *tree)
 {
 	const char *arch = expose_arch(tree->manifest.arch), *kernel = tree->manifest.kernel;

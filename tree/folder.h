@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory below a sysroot as one thing: where it really is (for children, which know no
- * sysroot), as a sysroot of its own, what it holds, and copies of it. Links in it are never followed.
+ * sysroot), as a sysroot of its own, what it holds, and copies of it. Links in it are never
+ * followed.
  */
 #pragma once
 
@@ -18,8 +19,9 @@ int folder_find(const struct sysroot *root, const char *path, bool (*wanted)(con
 		char ***ret);
 
 /*
- * Files with mode and times (a build looks at them), directories, and links as they are; sockets and
- * devices are left out. `dst` is made with its parents; into one that is there, files are replaced.
+ * Files with mode and times (a build looks at them), directories, and links as they are; sockets
+ * and devices are left out. `dst` is made with its parents; into one that is there, files are
+ * replaced.
  */
 int folder_copy(const struct sysroot *from, const char *src, const struct sysroot *to,
 		const char *dst);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel's build directory: what `make -C` is given to build modules for it, and what it says of the
- * compiler that made that kernel.
+ * A kernel's build directory: what `make -C` is given to build modules for it, and what it says
+ * of the compiler that made that kernel.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct headers {
 };
 
 /*
- * given: the directory; NULL: lib/modules/KERNEL/build, then usr/src/linux-headers-KERNEL. None with a
- * Makefile: -ENOENT, HEADERS_MISSING with where it was looked for and the package's name.
+ * given: the directory; NULL: lib/modules/KERNEL/build, then usr/src/linux-headers-KERNEL. None
+ * with a Makefile: -ENOENT, HEADERS_MISSING with where it was looked for and the package's name.
  */
 int headers_find(const struct sysroot *root, const char *kernel, const char *given,
 		 struct headers *ret, struct verdicts *why);

@@ -188,7 +188,10 @@ static void read_limits(const struct sysroot *root, struct limits *ret)
 		tighten_line(root, *line, ret);
 }
 
-/* A machine may have more CPUs than a cpu_set_t; the kernel says EINVAL until the mask is long enough. */
+/*
+ * A machine may have more CPUs than a cpu_set_t; the kernel says EINVAL until the mask is long
+ * enough.
+ */
 static unsigned count_cpus(void)
 {
 	for (int n = 1024; n <= 1 << 20; n *= 2) {

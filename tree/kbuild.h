@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a recipe's build in a scratch copy of its source: make for each kbuild directory, symbols
- * chained (KBUILD_EXTRA_SYMBOLS), or the recipe's own commands. Progress: files compiled, counted in
- * kbuild's output. On failure BUILD_FAILED with the compiler's first error in the detail.
+ * chained (KBUILD_EXTRA_SYMBOLS), or the recipe's own commands. Progress: files compiled, counted
+ * in kbuild's output. On failure BUILD_FAILED with the compiler's first error in the detail.
  *
- * Children get LC_ALL=C, PATH, HOME and TMPDIR: what else the environment holds (MAKEFLAGS of a make
- * that runs us, KCFLAGS, ARCH) is not in the tree's key and must not change the tree.
+ * Children get LC_ALL=C, PATH, HOME and TMPDIR: what else the environment holds (MAKEFLAGS of a
+ * make that runs us, KCFLAGS, ARCH) is not in the tree's key and must not change the tree.
  */
 #pragma once
 
@@ -25,14 +25,17 @@ struct kbuild {
 	const char *log_name; /* as BUILD_FAILED calls it */
 };
 
-/* -ENOEXEC: the build failed; -ENOENT: a program of it is missing; -ECANCELED: stopped, no verdict. */
+/*
+ * -ENOEXEC: the build failed; -ENOENT: a program of it is missing; -ECANCELED: stopped, no
+ * verdict.
+ */
 int kbuild_run(const struct kbuild *b, struct verdicts *why);
 /* Runs one program of the build, in the same way; `object` is what BUILD_FAILED names. */
 int kbuild_child(const struct kbuild *b, const char *object, const char *const argv[],
 		 struct verdicts *why);
 /*
- * The first line of `output` that says what went wrong: "x.c:12:3: error: ...", "ERROR: modpost: ...",
- * and only if there is none "make: *** ...", which the output of parallel jobs may show before. NULL:
- * none. Points into the text.
+ * The first line of `output` that says what went wrong: "x.c:12:3: error: ...", "ERROR: modpost:
+ * ...", and only if there is none "make: *** ...", which the output of parallel jobs may show
+ * before. NULL: none. Points into the text.
  */
 const char *kbuild_first_error(const char *output, size_t *ret_len);

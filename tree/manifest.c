@@ -448,7 +448,10 @@ static size_t blocker(const struct manifest *m, size_t from, size_t i)
 	return m->n_modules;
 }
 
-/* All from `from` on are blocked: whoever follows one blocker after the other ends up in a circle. */
+/*
+ * All from `from` on are blocked: whoever follows one blocker after the other ends up in a
+ * circle.
+ */
 static void name_cycle(const struct manifest *m, size_t from, struct verdicts *why)
 {
 	_cleanup_free_ char *names = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.json: what a driver tree is known by, and all that a swap needs of it without opening a
- * module. The digest of a tree is the sha256 of this file. JSON by jansson; an unknown key is ignored
- * (a later gdrkit may write more), a missing or ill-typed one is TREE_INVALID with its name.
+ * manifest.json: what a driver tree is known by, and all that a swap needs of it without opening
+ * a module. The digest of a tree is the sha256 of this file. JSON by jansson; an unknown key is
+ * ignored (a later gdrkit may write more), a missing or ill-typed one is TREE_INVALID with its
+ * name.
  */
 #pragma once
 
@@ -40,7 +41,9 @@ struct manifest {
 	size_t n_modules;
 };
 
-/* -EBADMSG, with all that is wrong in why. Whether the modules have an order is manifest_order's. */
+/*
+ * -EBADMSG, with all that is wrong in why. Whether the modules have an order is manifest_order's.
+ */
 int manifest_parse(const char *text, size_t len, const char *name, struct manifest *ret,
 		   struct verdicts *why);
 /* Canonical: the same manifest gives the same bytes. */
@@ -50,8 +53,8 @@ void manifest_clear(struct manifest *m);
 
 const struct manifest_module *manifest_find(const struct manifest *m, const char *name);
 /*
- * Puts the modules into load order by `depends`; keeps the given order where it is free. A circle:
- * -ELOOP and DEPENDENCY_CYCLE naming its members; a name twice: -EEXIST and TREE_INVALID; no module at
- * all: -ENODATA and TREE_INVALID.
+ * Puts the modules into load order by `depends`; keeps the given order where it is free. A
+ * circle: -ELOOP and DEPENDENCY_CYCLE naming its members; a name twice: -EEXIST and TREE_INVALID;
+ * no module at all: -ENODATA and TREE_INVALID.
  */
 int manifest_order(struct manifest *m, struct verdicts *why);

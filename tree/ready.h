@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ready file (node.md): what is loaded, as KEY=VALUE lines, written by rename. BOOT_ID, KERNEL,
- * DRIVER, DRIVER_VERSION, REVISION, TREE_DIGEST, SRCVERSION_<module> (the build-id where a module has
- * no srcversion, as "build-id:HEX"), STARTED and READY (RFC 3339, UTC).
+ * The ready file (node.md): what is loaded, as KEY=VALUE lines, written by rename. BOOT_ID,
+ * KERNEL, DRIVER, DRIVER_VERSION, REVISION, TREE_DIGEST, SRCVERSION_<module> (the build-id where
+ * a module has no srcversion, as "build-id:HEX"), STARTED and READY (RFC 3339, UTC).
  */
 #pragma once
 

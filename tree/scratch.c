@@ -21,7 +21,9 @@ static int join(const char *store, const char *name, char **ret)
 	return asprintf(ret, "%s/%s", store, name) < 0 ? -ENOMEM : 0;
 }
 
-/* Whoever holds the store's own lock makes or removes scratch directories, and is quick about it. */
+/*
+ * Whoever holds the store's own lock makes or removes scratch directories, and is quick about it.
+ */
 static int lock_store(const struct sysroot *root, const char *store)
 {
 	_cleanup_close_ int fd = sysroot_openat(root, store, O_RDONLY | O_DIRECTORY, 0);

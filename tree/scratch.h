@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The directory of one build, in the store that its tree goes to, so that the tree gets there by
- * rename: STORE/.build-XXXXXX. It goes with its build, whichever way that ends. A lock (flock) on it
- * tells that its process lives; what a dead one left is removed when the next build begins.
+ * rename: STORE/.build-XXXXXX. It goes with its build, whichever way that ends. A lock (flock) on
+ * it tells that its process lives; what a dead one left is removed when the next build begins.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver tree is a directory with manifest.json, its modules and what others build against; a store
- * is a directory of trees, each under its key. An image carries a store, the build cache and
- * /run/gdrkit/trees are stores. A tree appears by rename, whole or not at all; names that start with a
- * dot are not trees.
+ * A driver tree is a directory with manifest.json, its modules and what others build against; a
+ * store is a directory of trees, each under its key. An image carries a store, the build cache
+ * and /run/gdrkit/trees are stores. A tree appears by rename, whole or not at all; names that
+ * start with a dot are not trees.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct tree {
 
 /*
  * TREE_INVALID (empty, no manifest, damaged, modules that are not there or have no order) or
- * TREE_MISSING (no such directory) in why. Modules are not opened: a tree that is live already need not
- * be read.
+ * TREE_MISSING (no such directory) in why. Modules are not opened: a tree that is live already
+ * need not be read.
  */
 int tree_open(const struct sysroot *root, const char *path, struct tree **ret,
 	      struct verdicts *why);
@@ -31,10 +31,10 @@ int tree_open_module(const struct tree *t, const struct manifest_module *mm, str
 		     struct verdicts *why);
 
 /*
- * The tree in `path` itself, or, if that is a store, its tree for this kernel and architecture (the
- * newest by version and mtime if there are several; a damaged one is an error only if no other fits).
- * None: -ENOENT, TREE_MISSING that lists what is there. `path` itself a tree for another kernel or
- * architecture: -ENOEXEC, VERMAGIC_MISMATCH or ARCH_MISMATCH.
+ * The tree in `path` itself, or, if that is a store, its tree for this kernel and architecture
+ * (the newest by version and mtime if there are several; a damaged one is an error only if no
+ * other fits). None: -ENOENT, TREE_MISSING that lists what is there. `path` itself a tree for
+ * another kernel or architecture: -ENOEXEC, VERMAGIC_MISMATCH or ARCH_MISMATCH.
  */
 int store_find(const struct sysroot *root, const char *path, const char *kernel, const char *arch,
 	       struct tree **ret, struct verdicts *why);
@@ -46,8 +46,8 @@ int store_find(const struct sysroot *root, const char *path, const char *kernel,
 int store_put(const struct sysroot *root, const char *path, const struct tree *tree,
 	      struct tree **ret);
 /*
- * The same for a directory that is finished, on the same file system: it is moved. One that is there
- * goes, if it is not a good tree of that key; else it stays, and `from` too.
+ * The same for a directory that is finished, on the same file system: it is moved. One that is
+ * there goes, if it is not a good tree of that key; else it stays, and `from` too.
  */
 int store_adopt(const struct sysroot *root, const char *path, const char *from, const char *key);
 int store_drop(const struct sysroot *root, const char *path, const char *key);
