@@ -42,9 +42,10 @@ static const char *network_transport(struct libmnt_fs *fs)
 	static const struct {
 		const char *fstype, *option, *value, *module;
 	} known[] = {
-		{ "nfs", "proto", "rdma", "rpcrdma" }, /* rdma6 too; xprtrdma is an alias */
-		{ "nfs4", "proto", "rdma", "rpcrdma" }, { "9p", "trans", "rdma", "9pnet_rdma" },
-		{ "cifs", "rdma", NULL, "cifs" },        { "smb3", "rdma", NULL, "cifs" },
+		/* rdma6 too; xprtrdma is an alias of rpcrdma */
+		{ "nfs", "proto", "rdma", "rpcrdma" },   { "nfs4", "proto", "rdma", "rpcrdma" },
+		{ "9p", "trans", "rdma", "9pnet_rdma" }, { "cifs", "rdma", NULL, "cifs" },
+		{ "smb3", "rdma", NULL, "cifs" },
 	};
 	const char *fstype = mnt_fs_get_fstype(fs);
 
