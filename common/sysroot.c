@@ -483,11 +483,3 @@ int sysroot_remove(const struct sysroot *root, const char *path)
 		return dir == -ENOENT ? 0 : dir;
 	return remove_at(dir, name);
 }
-
-char **strv_free(char **strv)
-{
-	for (char **s = strv; s && *s; s++)
-		free(*s);
-	free(strv);
-	return NULL;
-}

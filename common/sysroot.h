@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "common/cleanup.h"
+#include "common/strv.h"
 
 struct sysroot;
 
@@ -53,7 +54,3 @@ int sysroot_rename(const struct sysroot *root, const char *from, const char *to)
 int sysroot_mkdirs(const struct sysroot *root, const char *path, mode_t mode);
 /* Gone is fine: 0. A directory goes with all below it; links are removed, never followed. */
 int sysroot_remove(const struct sysroot *root, const char *path);
-
-char **strv_free(char **strv);
-DEFINE_CLEANUP(char *, strv_free);
-#define _cleanup_strv_ _cleanup_(strv_freep)

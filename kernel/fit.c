@@ -32,11 +32,7 @@ static bool imports_namespace(const struct module_info *info, const char *ns)
 		return true;
 	if (strncmp(ns, "module:", 7) == 0)
 		return names_module(ns, info->name);
-	for (char **n = info->namespaces; *n; n++) {
-		if (strcmp(*n, ns) == 0)
-			return true;
-	}
-	return false;
+	return strv_contains(info->namespaces, ns);
 }
 
 static enum finding judge_crc(const struct module_info *info, const struct import *imp,

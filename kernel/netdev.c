@@ -134,15 +134,6 @@ static int read_use(const struct sysroot *root, const char *dir, const char *nam
 
 /* ---- all of them */
 
-static bool is_among(const char *module, char *const modules[])
-{
-	for (; *modules; modules++) {
-		if (strcmp(*modules, module) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* One that is not of these modules adds nothing. */
 static int add(const struct sysroot *root, const char *name, char *const modules[],
 	       const struct ifaddrs *all, struct netdevs *devs)
@@ -156,7 +147,7 @@ static int add(const struct sysroot *root, const char *name, char *const modules
 	r = module_of(root, dir, &module);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (!is_among(module, modules))
+	if (!strv_contains(modules, module))
 		return 0;
 	d = reallocarray(devs->d, devs->n + 1, sizeof(*d));
 	if (!d)

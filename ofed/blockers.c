@@ -6,15 +6,6 @@
 #include "kernel/mounts.h"
 #include "kernel/netdev.h"
 
-static bool among(char *const names[], const char *name)
-{
-	for (; name && *names; names++) {
-		if (strcmp(*names, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int judge_netdevs(const struct sysroot *root, char *const modules[], struct verdicts *why)
 {
 	_cleanup_netdevs_ struct netdevs devs = { 0 };
@@ -23,7 +14,7 @@ static int judge_netdevs(const struct sysroot *root, char *const modules[], stru
 	for (size_t i = 0; r == 0 && i < devs.n; i++) {
 		const struct netdev *d = &devs.d[i];
 
-		if (d->use && among(modules, d->module))
+		if (d->use && d->module && strv_contains(modules, d->module))
 			verdicts_no(why, REASON_NETWORK_IN_USE, d->name, "%s, on module %s", d->use,
 				    d->module);
 	}
@@ -43,7 +34,7 @@ static int judge_mounts(const struct sysroot *root, char *const modules[], struc
 	for (size_t i = 0; r == 0 && i < mounts.n; i++) {
 		const struct mount *m = &mounts.m[i];
 
-		if (among(modules, m->rides_on))
+		if (m->rides_on && strv_contains(modules, m->rides_on))
 			verdicts_no(why, REASON_STORAGE_IN_USE, m->target,
 				    "%s of %s rides on module %s", m->fstype, m->source,
 				    m->rides_on);

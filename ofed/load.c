@@ -13,13 +13,7 @@ static bool is_kept(const struct driver *d, const char *key)
 {
 	_cleanup_strv_ char **keys = NULL;
 
-	if (store_list(d->host, OFED_TREES, &keys) < 0)
-		return false;
-	for (char **k = keys; *k; k++) {
-		if (strcmp(*k, key) == 0)
-			return true;
-	}
-	return false;
+	return store_list(d->host, OFED_TREES, &keys) == 0 && strv_contains(keys, key);
 }
 
 static void drop_others(const struct driver *d, const char *key)
@@ -114,10 +108,8 @@ static bool is_absent(const struct driver *d, const struct manifest *m)
 		char vendor[8];
 
 		(void)snprintf(vendor, sizeof(vendor), "%04x", pci.d[i].vendor);
-		for (char **v = m->vendors; *v; v++) {
-			if (strcmp(*v, vendor) == 0)
-				return false;
-		}
+		if (strv_contains(m->vendors, vendor))
+			return false;
 	}
 	log_info("absent", "detail", "no PCI device of the tree's vendors", "driver", m->name);
 	return true;

@@ -17,9 +17,6 @@ static int add_what_came(const struct driver *d, struct state *goal)
 
 	if (r == 0)
 		r = journal_lock(j, d->stop_fd, d->timeout_ms);
-	if (r == -ECANCELED || r == -ETIMEDOUT)
-		(void)TAKE_PTR(
-			j); /* a thread still waits on it (common/lock.h); the process ends */
 	if (r < 0)
 		return r;
 	last = journal_last(j);

@@ -12,7 +12,8 @@
 
 #include "common/events.h"
 
-#define UNLOAD_PATIENCE_MS 5000 /* transient references: an open sysfs file, udev looking at a device */
+#define UNLOAD_PATIENCE_MS \
+	5000 /* transient references: an open sysfs file, udev looking at a device */
 #define UNLOAD_RECHECK_MS 10
 #define SLIPPED_IN_TRIES 5
 
@@ -74,7 +75,8 @@ static int unload_when_free(const char *name)
 	if (!err)
 		err = events_timer(ev, UNLOAD_PATIENCE_MS, give_up, NULL, NULL);
 	if (!err)
-		err = events_recheck(ev, UNLOAD_RECHECK_MS, "a module's refcount", try_unload, (void *)(uintptr_t)name, NULL);
+		err = events_recheck(ev, UNLOAD_RECHECK_MS, "a module's refcount", try_unload,
+				     (void *)(uintptr_t)name, NULL);
 	if (!err)
 		err = events_run(ev);
 	return err == 1 ? 0 : err;
@@ -134,7 +136,8 @@ static void run_load(struct job *job)
 /* A device that its driver does not want stays unbound; verify knows which had to be bound. */
 static void run_bind(struct job *job)
 {
-	int err = sysroot_write_attr(job->act->root, "sys/bus/pci/drivers_probe", job->step->device);
+	int err =
+		sysroot_write_attr(job->act->root, "sys/bus/pci/drivers_probe", job->step->device);
 
 	if (err == -EINVAL || err == -ENODEV) {
 		job->note = "no driver took it";
@@ -146,7 +149,9 @@ static void run_bind(struct job *job)
 static void *run_job(void *data)
 {
 	static void (*const run[])(struct job *) = {
-		[STEP_UNLOAD] = run_unload, [STEP_LOAD] = run_load, [STEP_BIND] = run_bind,
+		[STEP_UNLOAD] = run_unload,
+		[STEP_LOAD] = run_load,
+		[STEP_BIND] = run_bind,
 	};
 	struct job *job = data;
 
@@ -183,13 +188,16 @@ static int run_jobs(struct job *jobs, size_t n)
 static enum reason reason_of(const struct step *s)
 {
 	static const enum reason reasons[] = {
-		[STEP_UNLOAD] = REASON_UNLOAD_FAILED, [STEP_LOAD] = REASON_LOAD_FAILED, [STEP_BIND] = REASON_GUARD_FAILED,
+		[STEP_UNLOAD] = REASON_UNLOAD_FAILED,
+		[STEP_LOAD] = REASON_LOAD_FAILED,
+		[STEP_BIND] = REASON_GUARD_FAILED,
 	};
 
 	return reasons[s->op];
 }
 
-static int report_wave(const struct act *act, const struct job *jobs, size_t n, struct verdicts *why)
+static int report_wave(const struct act *act, const struct job *jobs, size_t n,
+		       struct verdicts *why)
 {
 	int err = 0;
 
@@ -197,7 +205,8 @@ static int report_wave(const struct act *act, const struct job *jobs, size_t n, 
 		const struct job *job = &jobs[i];
 
 		if (job->err) {
-			verdicts_no(why, reason_of(job->step), object_of(job->step), "%s", strerror(-job->err));
+			verdicts_no(why, reason_of(job->step), object_of(job->step), "%s",
+				    strerror(-job->err));
 			err = -EIO;
 		} else if (act->done) {
 			act->done(act->data, job->step, job->begin_us, job->end_us, job->note);
@@ -216,13 +225,16 @@ static int write_journal(const struct act *act, const struct step *s, struct ver
 	return -EIO;
 }
 
-static int run_wave(const struct act *act, const struct steps *steps, size_t first, size_t n, struct verdicts *why)
+static int run_wave(const struct act *act, const struct steps *steps, size_t first, size_t n,
+		    struct verdicts *why)
 {
 	_cleanup_free_ struct job *jobs = calloc(n, sizeof(*jobs));
 	int err = jobs ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n; i++) {
-		jobs[i] = (struct job){ .act = act, .step = &steps->s[first + i], .side = steps->side };
+		jobs[i] = (struct job){ .act = act,
+					.step = &steps->s[first + i],
+					.side = steps->side };
 		err = write_journal(act, jobs[i].step, why);
 	}
 	if (!err)
@@ -257,7 +269,8 @@ int swap_act(const struct act *act, const struct steps *steps, struct verdicts *
 	return 0;
 }
 
-static void verify_module(const struct sysroot *root, const struct swap_module *m, enum side side, struct verdicts *why)
+static void verify_module(const struct sysroot *root, const struct swap_module *m, enum side side,
+			  struct verdicts *why)
 {
 	const struct swap_side *want = &m->side[side];
 	struct identity id;
@@ -273,19 +286,22 @@ static void verify_module(const struct sysroot *root, const struct swap_module *
 	else if (err)
 		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "is not live: %s", strerror(-err));
 	else if (!identity_same(&id, &want->id))
-		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "live is %s, wanted %s", identity_text(&id, have),
-			    identity_text(&want->id, wanted));
+		verdicts_no(why, REASON_VERIFY_FAILED, m->name, "live is %s, wanted %s",
+			    identity_text(&id, have), identity_text(&want->id, wanted));
 }
 
-static void verify_binding(const struct pci_devices *pci, const struct state_binding *b, struct verdicts *why)
+static void verify_binding(const struct pci_devices *pci, const struct state_binding *b,
+			   struct verdicts *why)
 {
 	for (size_t i = 0; i < pci->n; i++)
 		if (!strcmp(pci->d[i].address, b->device) && pci->d[i].driver)
 			return;
-	verdicts_no(why, REASON_VERIFY_FAILED, b->device, "was bound to %s and is not bound again", b->module);
+	verdicts_no(why, REASON_VERIFY_FAILED, b->device, "was bound to %s and is not bound again",
+		    b->module);
 }
 
-int swap_verify(const struct sysroot *root, const struct swap_facts *facts, enum side side, struct verdicts *why)
+int swap_verify(const struct sysroot *root, const struct swap_facts *facts, enum side side,
+		struct verdicts *why)
 {
 	_cleanup_pci_ struct pci_devices pci = { 0 };
 	size_t before = why->n;

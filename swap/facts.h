@@ -21,24 +21,24 @@
 enum side { SIDE_FROM, SIDE_TO };
 
 struct swap_side {
-	bool live;	      /* is it live there */
+	bool live; /* is it live there */
 	struct identity id;
 	char *params;
-	struct module *file;  /* NULL: not live there, or none was found */
-	char *origin;	      /* for people: "tree inbox-rdma 6.1.192", "host lib/modules/..." */
-	char *missing;	      /* why there is no file */
+	struct module *file; /* NULL: not live there, or none was found */
+	char *origin;        /* for people: "tree inbox-rdma 6.1.192", "lib/modules/..." */
+	char *missing;       /* why there is no file */
 };
 
 enum swap_role {
-	ROLE_GOAL,	/* the goal names it */
+	ROLE_GOAL,      /* the goal names it */
 	ROLE_BYSTANDER, /* holds one of those */
-	ROLE_HOST,	/* a host module that the goal's modules need and that is not live */
+	ROLE_HOST,      /* a host module that the goal's modules need and that is not live */
 };
 
 struct swap_module {
 	char *name;
 	enum swap_role role;
-	bool live;	      /* now */
+	bool live; /* now */
 	struct identity id;
 	int refcount;
 	enum module_state state;
@@ -48,29 +48,30 @@ struct swap_module {
 
 struct swap_facts {
 	struct running kernel;
-	char *vermagic;		    /* NULL: not known */
-	char *label[2];		    /* of each side */
-	struct swap_module *m;	    /* by name */
+	char *vermagic;        /* NULL: not known */
+	char *label[2];        /* of each side */
+	struct swap_module *m; /* by name */
 	size_t n;
 	struct pci_devices pci;
-	char **vendors;		    /* PCI vendors that the goal drives */
+	char **vendors;                 /* PCI vendors that the goal drives */
 	struct state_binding *bound[2]; /* devices that have to be bound at the end */
 	size_t n_bound[2];
-	struct exports *base;	    /* of the kernel and of live modules outside this swap */
+	struct exports *base; /* of the kernel and of live modules outside this swap */
 };
 
 struct goal {
 	const struct state *state;
-	const struct tree *tree;	/* NULL: files come from kept trees and from the host */
-	const char *trees;		/* store of kept trees: "run/gdrkit/trees" */
-	bool nearest;			/* another build of a host module will do, if it fits: `before`, whose host file was replaced */
+	const struct tree *tree; /* NULL: files come from kept trees and from the host */
+	const char *trees;       /* store of kept trees: "run/gdrkit/trees" */
+	bool nearest; /* another build of a host module will do, if it fits: `before`, whose host file was replaced */
 };
 
 /*
  * Everything that cannot be read is a verdict; what is merely not there (a file for the way back) is left to the planner. -errno: out of memory, or no
  * /sys/module at all. `from` is what is live now.
  */
-int swap_read(const struct sysroot *root, const struct goal *goal, struct swap_facts **ret, struct verdicts *why);
+int swap_read(const struct sysroot *root, const struct goal *goal, struct swap_facts **ret,
+	      struct verdicts *why);
 struct swap_facts *swap_facts_free(struct swap_facts *f);
 DEFINE_CLEANUP(struct swap_facts, swap_facts_free);
 /* Reads again what is live; files stay as they are. */

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/strv.h"
 #include "kernel/fit.h"
 
 /* One mark a module: what the plan does with it. */
 struct mark {
-	bool out, in;	    /* is unloaded, is loaded */
+	bool out, in; /* is unloaded, is loaded */
 	unsigned level_out, level_in;
 };
 
@@ -31,18 +32,12 @@ void steps_clear(struct steps *steps)
 const char *step_op_name(enum step_op op)
 {
 	static const char *const names[] = {
-		[STEP_UNLOAD] = "unload", [STEP_LOAD] = "load", [STEP_BIND] = "bind",
+		[STEP_UNLOAD] = "unload",
+		[STEP_LOAD] = "load",
+		[STEP_BIND] = "bind",
 	};
 
 	return names[op];
-}
-
-static bool named(char *const strv[], const char *name)
-{
-	for (; strv && *strv; strv++)
-		if (!strcmp(*strv, name))
-			return true;
-	return false;
 }
 
 static struct mark *mark_of(const struct planner *p, const char *name)
@@ -81,7 +76,8 @@ static void mark_holders_out(struct planner *p, const struct swap_module *m, boo
 		struct mark *mark = mark_of(p, *h);
 
 		if (!mark)
-			verdicts_no(p->why, REASON_MODULE_IN_USE, m->name, "held by module %s, which came meanwhile", *h);
+			verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
+				    "held by module %s, which came meanwhile", *h);
 		else if (!mark->out)
 			*grown = mark->out = true;
 	}
@@ -116,11 +112,12 @@ static void judge_bystander(struct planner *p, const struct swap_module *m)
 	const struct swap_rule *rule = NULL;
 
 	for (size_t i = 0; !rule && i < p->policy->n; i++)
-		if (named(p->policy->rules[i].modules, m->name))
+		if (strv_contains(p->policy->rules[i].modules, m->name))
 			rule = &p->policy->rules[i];
 	if (!rule)
 		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
-			    "stands on modules that have to go and is not part of %s", p->facts->label[p->side]);
+			    "stands on modules that have to go and is not part of %s",
+			    p->facts->label[p->side]);
 	else if (!rule->may_go)
 		verdicts_no(p->why, rule->why, m->name, "stands on modules that have to go");
 }
@@ -133,11 +130,12 @@ static void judge_holders(struct planner *p, const struct swap_module *m)
 		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name, "is still %s",
 			    m->state == MODULE_COMING ? "being loaded" : "being unloaded");
 	else if (m->refcount < 0)
-		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name, "is permanent: it has no exit function");
+		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
+			    "is permanent: it has no exit function");
 	else if (foreign > 0)
 		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
-			    "%d reference%s that no module holds: processes, sockets or devices", foreign,
-			    foreign == 1 ? "" : "s");
+			    "%d reference%s that no module holds: processes, sockets or devices",
+			    foreign, foreign == 1 ? "" : "s");
 }
 
 static void judge_out(struct planner *p)
@@ -152,7 +150,8 @@ static void judge_out(struct planner *p)
 		if (p->side == SIDE_TO && m->role == ROLE_BYSTANDER)
 			judge_bystander(p, m);
 		if (!p->policy->no_way_back && from->live && !from->file)
-			verdicts_no(p->why, REASON_UNDO_IMPOSSIBLE, m->name, "%s", from->missing ? from->missing : "no file");
+			verdicts_no(p->why, REASON_UNDO_IMPOSSIBLE, m->name, "%s",
+				    from->missing ? from->missing : "no file");
 	}
 }
 
@@ -197,13 +196,15 @@ static void judge_in(struct planner *p)
 		if (!side->file && side->missing)
 			verdicts_no(&misfits, REASON_UNDO_IMPOSSIBLE, m->name, "%s", side->missing);
 		else if (side->file)
-			fit_judge(side->file, &world, m->role == ROLE_BYSTANDER ? &misfits : p->why);
+			fit_judge(side->file, &world,
+				  m->role == ROLE_BYSTANDER ? &misfits : p->why);
 		if (!verdicts_refuse(&misfits))
 			continue;
 		if (m->role == ROLE_BYSTANDER) {
 			p->mark[i].in = false;
-			verdicts_unknown(p->why, misfits.v[0].why, m->name, "will not be loaded again: %s",
-					 misfits.v[0].detail ? misfits.v[0].detail : misfits.v[0].object);
+			verdicts_unknown(
+				p->why, misfits.v[0].why, m->name, "will not be loaded again: %s",
+				misfits.v[0].detail ? misfits.v[0].detail : misfits.v[0].object);
 		} else {
 			verdicts_no(p->why, misfits.v[0].why, m->name, "%s", misfits.v[0].detail);
 		}
@@ -290,7 +291,8 @@ static void add_step(struct steps *steps, struct step step)
 }
 
 /* Steps of one kind, by level; returns the wave after the last. */
-static unsigned add_wave_steps(const struct planner *p, enum step_op op, unsigned wave, struct steps *steps)
+static unsigned add_wave_steps(const struct planner *p, enum step_op op, unsigned wave,
+			       struct steps *steps)
 {
 	bool any = true;
 
@@ -298,10 +300,13 @@ static unsigned add_wave_steps(const struct planner *p, enum step_op op, unsigne
 		any = false;
 		for (size_t i = 0; i < p->facts->n; i++) {
 			const struct mark *m = &p->mark[i];
-			bool here = op == STEP_UNLOAD ? m->out && m->level_out == level : m->in && m->level_in == level;
+			bool here = op == STEP_UNLOAD ? m->out && m->level_out == level
+						      : m->in && m->level_in == level;
 
 			if (here)
-				add_step(steps, (struct step){ .op = op, .wave = wave, .m = &p->facts->m[i] });
+				add_step(steps, (struct step){ .op = op,
+							       .wave = wave,
+							       .m = &p->facts->m[i] });
 			any |= here;
 		}
 		wave += any;
@@ -322,7 +327,7 @@ static bool of_vendors(const struct planner *p, const struct pci_device *d)
 	char vendor[8];
 
 	(void)snprintf(vendor, sizeof(vendor), "%04x", d->vendor);
-	return p->side == SIDE_TO && named(p->facts->vendors, vendor);
+	return p->side == SIDE_TO && strv_contains(p->facts->vendors, vendor);
 }
 
 /* Devices without a driver once the modules are in: because theirs goes, or because nothing drove them yet. */
@@ -336,7 +341,9 @@ static void add_bind_steps(const struct planner *p, unsigned wave, struct steps 
 		bool free = !d->driver || (driver && driver->out);
 
 		if (free && (bound_there(p, d->address) || (loads && of_vendors(p, d))))
-			add_step(steps, (struct step){ .op = STEP_BIND, .wave = wave, .device = d->address });
+			add_step(steps, (struct step){ .op = STEP_BIND,
+						       .wave = wave,
+						       .device = d->address });
 	}
 }
 
@@ -361,11 +368,14 @@ static void planner_clear(struct planner *p)
 	exports_free(p->world);
 }
 
-int swap_plan(const struct swap_facts *facts, enum side side, const struct swap_policy *policy, struct steps *ret,
-	      struct verdicts *why)
+int swap_plan(const struct swap_facts *facts, enum side side, const struct swap_policy *policy,
+	      struct steps *ret, struct verdicts *why)
 {
 	_cleanup_(planner_clear) struct planner p = {
-		.facts = facts, .side = side, .policy = policy, .why = why,
+		.facts = facts,
+		.side = side,
+		.policy = policy,
+		.why = why,
 	};
 	int err;
 
@@ -395,7 +405,7 @@ int steps_modules(const struct steps *steps, char ***ret)
 	if (!names)
 		return -ENOMEM;
 	for (size_t i = 0; i < steps->n; i++) {
-		if (!steps->s[i].m || named(names, steps->s[i].m->name))
+		if (!steps->s[i].m || strv_contains(names, steps->s[i].m->name))
 			continue;
 		names[n] = strdup(steps->s[i].m->name);
 		if (!names[n++])
@@ -422,7 +432,7 @@ void steps_print(FILE *to, const struct swap_facts *facts, const struct steps *s
 		const struct step *s = &steps->s[i];
 		char buf[96];
 
-		fprintf(to, "%5u  %-7s %-20s %s\n", s->wave, step_op_name(s->op), s->m ? s->m->name : s->device,
-			step_note(s, steps->side, buf));
+		fprintf(to, "%5u  %-7s %-20s %s\n", s->wave, step_op_name(s->op),
+			s->m ? s->m->name : s->device, step_note(s, steps->side, buf));
 	}
 }

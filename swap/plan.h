@@ -19,7 +19,7 @@ struct step {
 	enum step_op { STEP_UNLOAD, STEP_LOAD, STEP_BIND } op;
 	unsigned wave;
 	const struct swap_module *m; /* UNLOAD, LOAD */
-	const char *device;	     /* BIND */
+	const char *device;          /* BIND */
 };
 
 struct steps {
@@ -34,7 +34,7 @@ void steps_clear(struct steps *steps);
 /* What may happen to a module that holds the goal's and is not of the goal: the first rule that names it; none: MODULE_IN_USE. */
 struct swap_rule {
 	char *const *modules; /* NULL-ended; NULL itself: no module */
-	bool may_go;	      /* unloaded, and loaded again where its file fits */
+	bool may_go;          /* unloaded, and loaded again where its file fits */
 	enum reason why;      /* else */
 };
 
@@ -44,7 +44,8 @@ struct swap_policy {
 	bool no_way_back; /* recovery: there is no other way than on */
 };
 
-int swap_plan(const struct swap_facts *facts, enum side side, const struct swap_policy *policy, struct steps *ret, struct verdicts *why);
+int swap_plan(const struct swap_facts *facts, enum side side, const struct swap_policy *policy,
+	      struct steps *ret, struct verdicts *why);
 
 /* Names of all modules in the steps, NULL-ended. */
 int steps_modules(const struct steps *steps, char ***ret);

@@ -27,16 +27,19 @@ static void transaction_clear(struct transaction *t)
 static int journal_verdict(struct transaction *t, int err)
 {
 	if (err)
-		verdicts_no(t->why, REASON_JOURNAL_FAILED, "run/gdrkit/journal", "%s", strerror(-err));
+		verdicts_no(t->why, REASON_JOURNAL_FAILED, "run/gdrkit/journal", "%s",
+			    strerror(-err));
 	return err;
 }
 
 static int lock_verdict(struct transaction *t, int err)
 {
 	if (err == -ECANCELED)
-		verdicts_no(t->why, REASON_INTERRUPTED, "run/gdrkit/journal", "while waiting for the module lock");
+		verdicts_no(t->why, REASON_INTERRUPTED, "run/gdrkit/journal",
+			    "while waiting for the module lock");
 	else if (err == -ETIMEDOUT)
-		verdicts_no(t->why, REASON_WAIT_TIMEOUT, "run/gdrkit/journal", "another swap holds the module lock");
+		verdicts_no(t->why, REASON_WAIT_TIMEOUT, "run/gdrkit/journal",
+			    "another swap holds the module lock");
 	else
 		return journal_verdict(t, err);
 	return err;
@@ -52,7 +55,8 @@ static int take_journal(struct transaction *t)
 	return lock_verdict(t, journal_lock(t->journal, t->req->stop_fd, t->req->timeout_ms));
 }
 
-static void on_step(void *data, const struct step *step, uint64_t begin_us, uint64_t end_us, const char *note)
+static void on_step(void *data, const struct step *step, uint64_t begin_us, uint64_t end_us,
+		    const char *note)
 {
 	struct transaction *t = data;
 	const struct swap_observer *o = &t->req->observer;
@@ -96,7 +100,8 @@ static int for_each_guard(struct transaction *t, bool save, char *const modules[
 
 		if (save && one)
 			return journal_verdict(t, one);
-		one = save ? guard_save(g, t->req->root, modules, t->why) : guard_restore(g, t->req->root, t->why);
+		one = save ? guard_save(g, t->req->root, modules, t->why)
+			   : guard_restore(g, t->req->root, t->why);
 		err = err ? err : one;
 	}
 	return err;
@@ -128,7 +133,8 @@ static int reach(struct transaction *t, enum side side)
 	if (!err && verdicts_refuse(&why))
 		err = -EBUSY;
 	for (size_t i = 0; err && i < why.n; i++)
-		verdicts_add(t->why, why.v[i].why, why.v[i].state, why.v[i].object, "%s", why.v[i].detail ? why.v[i].detail : "");
+		verdicts_add(t->why, why.v[i].why, why.v[i].state, why.v[i].object, "%s",
+			     why.v[i].detail ? why.v[i].detail : "");
 	if (!err)
 		err = act(t, false);
 	return err ? err : swap_verify(t->req->root, t->facts, side, t->why);
@@ -149,7 +155,8 @@ static void undo(struct transaction *t, bool interrupted)
 		err = journal_end(t->journal, interrupted ? "interrupted" : "undone", false);
 	t->result.undone = !err;
 	if (err)
-		verdicts_no(t->why, REASON_UNDO_FAILED, t->facts->label[SIDE_TO], "%s", strerror(-err));
+		verdicts_no(t->why, REASON_UNDO_FAILED, t->facts->label[SIDE_TO], "%s",
+			    strerror(-err));
 }
 
 static int begin(struct transaction *t)
@@ -224,7 +231,8 @@ static int refuse_failed_before(struct transaction *t)
 {
 	const struct swap_request *req = t->req;
 
-	if (req->retry || !journal_failed_before(t->journal, req->owner, req->goal->state->digest, req->settings))
+	if (req->retry ||
+	    !journal_failed_before(t->journal, req->owner, req->goal->state->digest, req->settings))
 		return 0;
 	verdicts_no(t->why, REASON_FAILED_BEFORE, req->goal->state->label, NULL);
 	return -EPERM;
@@ -236,7 +244,8 @@ int swap_run(const struct swap_request *req, struct swap_result *ret, struct ver
 	int err = take_journal(&t);
 
 	if (!err && journal_last(t.journal) && journal_last(t.journal)->open) {
-		verdicts_no(why, REASON_UNDO_FAILED, "run/gdrkit/journal", "another swap was cut off meanwhile");
+		verdicts_no(why, REASON_UNDO_FAILED, "run/gdrkit/journal",
+			    "another swap was cut off meanwhile");
 		return -EAGAIN;
 	}
 	if (!err && !state_is_live(req->root, req->goal->state)) {
@@ -253,7 +262,8 @@ int swap_run(const struct swap_request *req, struct swap_result *ret, struct ver
 /* The crash's goal, if it was reached and only the guards are missing; else what was there before it. */
 static int finish(struct transaction *t, const struct journal_swap *last)
 {
-	const struct state *state = state_is_live(t->req->root, &last->to) ? &last->to : &last->from;
+	const struct state *state =
+		state_is_live(t->req->root, &last->to) ? &last->to : &last->from;
 	const struct goal goal = { .state = state, .trees = t->req->goal->trees };
 	_cleanup_verdicts_ struct verdicts unused = { 0 };
 	int err = swap_read(t->req->root, &goal, &t->facts, &unused);
@@ -284,7 +294,8 @@ int swap_recover(const struct swap_request *req, bool *ret_recovered, struct ver
 	}
 	err = finish(&t, last);
 	if (err) {
-		verdicts_no(why, REASON_UNDO_FAILED, "run/gdrkit/journal", "recovery: %s", strerror(-err));
+		verdicts_no(why, REASON_UNDO_FAILED, "run/gdrkit/journal", "recovery: %s",
+			    strerror(-err));
 		return err;
 	}
 	*ret_recovered = true;

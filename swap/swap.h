@@ -16,34 +16,36 @@
 
 struct swap_observer {
 	void (*plan)(void *data, const struct swap_facts *facts, const struct steps *steps);
-	void (*step)(void *data, const struct step *step, uint64_t begin_us, uint64_t end_us, const char *note);
+	void (*step)(void *data, const struct step *step, uint64_t begin_us, uint64_t end_us,
+		     const char *note);
 	void (*undo)(void *data, const struct verdicts *why); /* why the way back is taken */
 	void *data;
 };
 
 struct swap_request {
 	const struct sysroot *root;
-	const char *owner;	     /* "ofed", "peermem" */
+	const char *owner; /* "ofed", "peermem" */
 	const char *boot_id;
 	const struct goal *goal;
 	const struct swap_policy *policy;
 	const struct guard *const *guards; /* NULL-ended, besides guards_of_every_swap */
 	/* More that refuses, of the caller's domain, once it is known what moves. May be NULL. */
-	int (*judge)(void *data, const struct swap_facts *facts, const struct steps *steps, struct verdicts *why);
+	int (*judge)(void *data, const struct swap_facts *facts, const struct steps *steps,
+		     struct verdicts *why);
 	void *judge_data;
-	const char *settings;	     /* digest of the settings that bear on a failure */
-	bool retry;		     /* FAILED_BEFORE does not count */
-	bool own_only;		     /* swap_recover(): another owner's crash is left to its owner */
+	const char *settings; /* digest of the settings that bear on a failure */
+	bool retry;           /* FAILED_BEFORE does not count */
+	bool own_only;        /* swap_recover(): another owner's crash is left to its owner */
 	int stop_fd;
-	uint64_t timeout_ms;	     /* for the module lock */
-	unsigned stop_after;	     /* journal_stop_after() */
+	uint64_t timeout_ms; /* for the module lock */
+	unsigned stop_after; /* journal_stop_after() */
 	struct swap_observer observer;
 };
 
 struct swap_result {
-	bool moved;		     /* false: the goal was live already */
-	bool undone;		     /* what was there before is back */
-	uint64_t span_us;	     /* first unload to last init */
+	bool moved;       /* false: the goal was live already */
+	bool undone;      /* what was there before is back */
+	uint64_t span_us; /* first unload to last init */
 };
 
 /*
