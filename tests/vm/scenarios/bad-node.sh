@@ -31,8 +31,10 @@ assert_eq "$(cat /sys/kernel/rcu_expedited)$(cat /sys/bus/pci/drivers_autoprobe)
 
 # the host's lib/modules is not to be trusted: a link that loops, one that leaves the root
 mkdir -p /run/root/{lib/modules,proc,sys,run,etc}
-mount --rbind /proc /run/root/proc
-mount --rbind /sys /run/root/sys
+for dir in proc sys; do
+	mount --rbind /$dir /run/root/$dir
+	mount --make-rslave /run/root/$dir
+done
 ln -s "$KVER" "/run/root/lib/modules/$KVER"
 assert_status 1 ofed_driver_direct load --host-root /run/root --tree /payload/trees/b
 assert_has "$OUTPUT" UNDO_IMPOSSIBLE

@@ -10,7 +10,7 @@ assert_stack_is "$inbox"
 modprobe -r nvme_rdma
 
 rxe_up
-(exec 3<>/dev/infiniband/uverbs0; sleep 300) &
+(exec 3<>/dev/infiniband/uverbs0; exec sleep 300) &
 wait_for 10 "uverbs0 is open" eval '[ "$(cat /sys/module/ib_uverbs/refcnt)" -gt 3 ] || ls -l /proc/*/fd 2>/dev/null | grep -q uverbs0'
 assert_status 1 ofed_driver load
 assert_has "$OUTPUT" MODULE_IN_USE

@@ -37,7 +37,7 @@ seal
 assert_refused 1 VERMAGIC_MISMATCH vermagic
 
 altered_tree crc ib_core
-perl -0pi -e 's/(.{8})(module_layout\0)/"\x01\x02\x03\x04\0\0\0\0$2"/se or die' "$KO"
+perl -0777 -pi -e 's/(.{8})(module_layout\0)/"\x01\x02\x03\x04\0\0\0\0$2"/se or die' "$KO"
 seal
 assert_refused 1 SYMBOL_CRC_MISMATCH crc
 
@@ -57,4 +57,5 @@ assert_refused 100 TREE_INVALID unsealed
 
 altered_tree other-kernel ib_core
 perl -pi -e 's/"kernel":\s*"\K[^"]*/6.1.0-1-amd64/' "${KO%/lib/modules/*}"/manifest.json
-assert_refused 1 VERMAGIC_MISMATCH other-kernel
+assert_refused 1 TREE_MISSING other-kernel
+assert_refused 1 VERMAGIC_MISMATCH "other-kernel/$(ls /run/other-kernel)"

@@ -23,10 +23,10 @@ assert_stack_is "$inbox"
 
 # a stop while it waits for the lock changes nothing
 DRIVER_OPTIONS=()
-driver_start one run --tree /host/payload/trees/b
-driver_ready one
-driver_start two run --tree /host/payload/trees/b
-wait_for 30 "the second says that it waits" eval 'driver_log two | grep -q waiting'
-driver_stop two >/dev/null && fail "a driver that was never ready ended with 0"
-assert_eq "$(driver_status two)" 143
-podman exec one /ofed-driver status --ready
+driver_start three run --tree /host/payload/trees/b
+driver_ready three
+driver_start four run --tree /host/payload/trees/b
+wait_for 30 "the second says that it waits" eval 'driver_log four | grep -q waiting'
+driver_stop four >/dev/null && fail "a driver that was never ready ended with 0"
+assert_eq "$(driver_status four)" 143
+podman exec three /ofed-driver status --ready
