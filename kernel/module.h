@@ -4,9 +4,10 @@
  * finit_module(2) needs, so that nothing is left to read when modules move. .ko, .ko.gz, .ko.xz and
  * .ko.zst: packed ones are unpacked into a sealed memfd.
  *
- * modinfo and the signature's words come from libkmod, which sees a file only once elf_parse has
- * found it whole (damaged ones make libkmod 30 abort). Symbols come from kernel/symtab: libkmod
- * tells neither licence class nor namespace of an export, nor the extended CRCs of 6.14+.
+ * modinfo and the signature's words come from libkmod (kernel/modinfo), which sees a file only once
+ * elf_parse has found it whole (damaged ones make libkmod 30 abort). Symbols come from
+ * kernel/symtab: libkmod tells neither licence class nor namespace of an export, nor the extended
+ * CRCs of 6.14+.
  *
  * Formats: kernel/module/internal.h and scripts/mod/modpost.c of the kernel (modinfo, __versions,
  * __ksymtab, __kcrctab), include/linux/module_signature.h (trailer).
