@@ -8,7 +8,7 @@
 #define MOUNTS "36 35 98:0 / / rw,noatime shared:1 - ext4 /dev/vda1 rw\n"
 #define NFS "40 36 0:50 / /data rw - nfs4 server:/export rw,vers=4.2,proto=rdma,port=20049\n"
 
-static char *const going[] = { "mlx5_core", "xprtrdma", NULL };
+static char *const going[] = { "mlx5_core", "rpcrdma", NULL };
 
 /* A PCI NIC whose driver is in mlx5_core, with these flags. */
 static void fake_nic(const struct fake_node *node, const char *name, const char *flags)
@@ -65,7 +65,7 @@ static void names_a_mount_that_rides_on_a_module_that_goes(void **state)
 	fake_file(node, "proc/1/mountinfo", MOUNTS NFS);
 	assert_int_equal(blockers_of_modules(node->root, going, &why), 0);
 	assert_says(&why, STORAGE_IN_USE, "/data", "server:/export");
-	assert_says(&why, STORAGE_IN_USE, "/data", "xprtrdma");
+	assert_says(&why, STORAGE_IN_USE, "/data", "rpcrdma");
 }
 
 static void lets_a_mount_stay_whose_module_stays(void **state)
@@ -93,7 +93,7 @@ static void asks_nothing_where_nothing_goes(void **state)
 static void judges_only_what_the_steps_unload(void **state)
 {
 	const struct fake_node *node = *state;
-	struct swap_module core = { .name = "mlx5_core" }, xprt = { .name = "xprtrdma" };
+	struct swap_module core = { .name = "mlx5_core" }, xprt = { .name = "rpcrdma" };
 	struct step s[] = { { .op = STEP_UNLOAD, .m = &core }, { .op = STEP_LOAD, .m = &xprt } };
 	const struct steps steps = { .s = s, .n = 2 };
 	_cleanup_verdicts_ struct verdicts why = { 0 };
