@@ -44,10 +44,9 @@ static void nfs_over_rdma_rides_on_rpcrdma(void **state)
 {
 	_cleanup_mounts_ struct mounts mounts = { 0 };
 
-	table(*state,
-	      "22 1 0:20 / / rw - overlay overlay rw\n"
-	      "23 22 0:41 / /data rw,relatime - nfs4 10.0.0.1:/x rw,proto=rdma,port=20049\n"
-	      "24 22 0:42 / /home rw,relatime - nfs4 10.0.0.1:/y rw,vers=4.2,proto=tcp\n");
+	table(*state, "22 1 0:20 / / rw - overlay overlay rw\n"
+		      "23 22 0:41 / /data rw,relatime - nfs4 10.0.0.1:/x rw,proto=rdma,port=20049\n"
+		      "24 22 0:42 / /home rw,relatime - nfs4 10.0.0.1:/y rw,vers=4.2,proto=tcp\n");
 	mounts = read_node(*state);
 	assert_int_equal(mounts.n, 1);
 	assert_string_equal(mounts.m[0].target, "/data");
