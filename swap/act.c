@@ -122,7 +122,7 @@ static void run_load(struct job *job)
 		job->err = finit_module(module_fd(want->file), params);
 		if (job->err == -EEXIST)
 			job->err = settle_existing(job, want);
-		else if (job->err == -EINVAL && *params && job->side == SIDE_FROM) {
+		else if (job->err == -EINVAL && *params && want->recorded) {
 			/* what sysfs shows of a parameter need not be what its parser takes */
 			job->note = "without its recorded parameters, which the kernel refused";
 			params = "";
@@ -277,7 +277,8 @@ static void verify_module(const struct sysroot *root, const struct swap_module *
 	int err = live_identity(root, m->name, &id);
 	char have[96], wanted[96];
 
-	if (m->role != ROLE_GOAL) /* a bystander that no longer fits was announced by the plan */
+	/* a bystander that no longer fits was announced by the plan */
+	if (m->role == ROLE_HOST || (m->role == ROLE_BYSTANDER && side == SIDE_TO))
 		return;
 	if (!want->live && err == -ENOENT)
 		return;

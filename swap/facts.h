@@ -24,6 +24,7 @@ struct swap_side {
 	bool live; /* is it live there */
 	struct identity id;
 	char *params;
+	bool recorded;       /* params are what sysfs showed, not what modprobe would pass */
 	struct module *file; /* NULL: not live there, or none was found */
 	char *origin;        /* for people: "tree inbox-rdma 6.1.192", "lib/modules/..." */
 	char *missing;       /* why there is no file */

@@ -106,7 +106,7 @@ static int capture_from(struct reader *r)
 		if (!s || !s->live)
 			continue;
 		m->side[SIDE_FROM].id = s->id;
-		m->side[SIDE_FROM].live = true;
+		m->side[SIDE_FROM].live = m->side[SIDE_FROM].recorded = true;
 		m->side[SIDE_FROM].params = strdup(s->params ? s->params : "");
 		if (!m->side[SIDE_FROM].params)
 			return -ENOMEM;
@@ -212,6 +212,7 @@ static int read_goal_module(struct reader *r, struct swap_module *m,
 
 	to->live = want->live;
 	to->id = want->id;
+	to->recorded = !tree;
 	if (!want->live)
 		return 0;
 	to->params = tree ? host_options(r, m->name) : strdup(want->params ? want->params : "");
@@ -233,7 +234,7 @@ static int read_bystander(struct reader *r, struct swap_module *m)
 {
 	struct swap_side *from = &m->side[SIDE_FROM], *to = &m->side[SIDE_TO];
 
-	to->live = from->live;
+	to->live = to->recorded = from->live;
 	to->id = from->id;
 	if (!from->live)
 		return 0;
