@@ -112,7 +112,7 @@ static int open_parent(const struct sysroot *root, const char *path, char **ret_
 }
 
 /* A FIFO in an untrusted tree must not hold us up, and a device must not be read. */
-static int open_regular(const struct sysroot *root, const char *path, off_t *ret_size)
+int sysroot_open_file(const struct sysroot *root, const char *path, off_t *ret_size)
 {
 	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 	struct stat st;
@@ -123,7 +123,8 @@ static int open_regular(const struct sysroot *root, const char *path, off_t *ret
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	*ret_size = st.st_size;
+	if (ret_size)
+		*ret_size = st.st_size;
 	return TAKE_FD(fd);
 }
 
@@ -155,7 +156,7 @@ int sysroot_read(const struct sysroot *root, const char *path, size_t max, char 
 
 	if (max > SSIZE_MAX / 4)
 		return -EINVAL;
-	fd = open_regular(root, path, &hint);
+	fd = sysroot_open_file(root, path, &hint);
 	if (fd < 0)
 		return fd;
 	/* The size is a hint: procfs says 0, sysfs a page. A byte more tells whether that is all. */

@@ -166,20 +166,6 @@ static int image_open(int file, struct image *ret, bool *ret_packed)
 	return 0;
 }
 
-static int open_file(const struct sysroot *root, const char *path)
-{
-	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	struct stat st;
-
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	return TAKE_FD(fd);
-}
-
 static int read_module(struct module *m, const struct sysroot *root, const char **ret_what)
 {
 	_cleanup_(image_clear) struct image img = { .fd = -1 };
@@ -187,9 +173,9 @@ static int read_module(struct module *m, const struct sysroot *root, const char 
 	int r;
 
 	*ret_what = "not a file";
-	m->fd = open_file(root, m->path);
+	m->fd = sysroot_open_file(root, m->path, NULL);
 	if (m->fd < 0)
-		return m->fd;
+		return m->fd == -EISDIR || m->fd == -EINVAL ? -EBADMSG : m->fd;
 	*ret_what = "empty, or damaged where it is packed";
 	r = image_open(m->fd, &img, &packed);
 	if (r == 0)

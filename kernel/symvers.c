@@ -165,16 +165,9 @@ static int parse_fd(int fd, const char *name, struct exports *ex, struct verdict
 
 static int open_list(const struct sysroot *root, const char *path, int *ret_fd)
 {
-	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	struct stat st;
+	_cleanup_close_ int fd = sysroot_open_file(root, path, NULL);
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	return unpack(fd, MAX_FILE, ret_fd, NULL);
+	return fd < 0 ? fd : unpack(fd, MAX_FILE, ret_fd, NULL);
 }
 
 int symvers_read(const struct sysroot *root, const char *path, struct exports *ex,
@@ -183,7 +176,7 @@ int symvers_read(const struct sysroot *root, const char *path, struct exports *e
 	_cleanup_close_ int fd = -1;
 	int r = open_list(root, path, &fd);
 
-	if (r == -EBADMSG)
+	if (r == -EBADMSG || r == -EISDIR || r == -EINVAL)
 		verdicts_no(why, REASON_SYMVERS_INVALID, path,
 			    "not a file, or damaged where it is packed");
 	else if (r == -EFBIG)
