@@ -1,4 +1,4 @@
-# a full disk at the journal, a read-only run/modprobe.d, links that loop or leave the root: a reason, and nothing changed
+# a full disk at the journal, a read-only run/modprobe.d, links that loop or leave the root, a damaged symvers: a reason, and nothing changed
 # kernels: 6.1
 inbox_core_up
 inbox=$(snapshot_stack)
@@ -42,4 +42,16 @@ assert_unmoved
 ln -sfn "../../../../lib/modules/$KVER" "/run/root/lib/modules/$KVER"
 assert_status 1 ofed_driver_direct load --host-root /run/root --tree /payload/trees/b
 assert_has "$OUTPUT" UNDO_IMPOSSIBLE
+assert_unmoved
+
+# a Module.symvers with a column missing, and one with a line of 10 MB
+symvers=/run/root/usr/src/linux-headers-$KVER/Module.symvers
+mkdir -p "$(dirname "$symvers")"
+printf '0x12345678\tone\tvmlinux\tEXPORT_SYMBOL\t\n0x12345678\ttwo\n' >"$symvers"
+assert_status 1 ofed_driver_direct load --host-root /run/root --tree /payload/trees/b
+assert_has "$OUTPUT" SYMVERS_INVALID
+assert_has "$OUTPUT" "Module.symvers:2"
+head -c 10M /dev/zero | tr '\0' x >"$symvers"
+assert_status 1 ofed_driver_direct load --host-root /run/root --tree /payload/trees/b
+assert_has "$OUTPUT" SYMVERS_INVALID
 assert_unmoved
