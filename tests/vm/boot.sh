@@ -8,7 +8,8 @@ make_payload() {
 	local kver=$1 built=$2 dir=$3 tree=$3/payload module lock
 	rm -rf "$tree"
 	mkdir -p "$tree/vm" "$tree/modules"
-	cp -r "$vm_dir"/{guest,scenarios,topologies} "$tree/vm/"
+	cp -r "$vm_dir"/{guest,topologies} "$tree/vm/"
+	cp -r "${scenarios:-$vm_dir/scenarios}" "$tree/vm/scenarios"
 	for module in "$vm_dir"/modules/*/; do
 		cp "$("$vm_dir/fixture" "$(basename "$module")" "$kver")" "$tree/modules/"
 	done
@@ -33,6 +34,7 @@ boot() {
 		-kernel "$node/vmlinuz" -initrd "$node/initrd" -append 'console=ttyS0 panic=-1 loglevel=5' \
 		-drive "file=$node/root.ext4,if=virtio,format=raw,snapshot=on" \
 		-drive "file=$dir/payload.ext4,if=virtio,format=raw,snapshot=on" \
+		-netdev user,id=wire,restrict=on -device e1000e,netdev=wire \
 		-serial "file:$dir/console" -serial stdio </dev/null 2>>"$dir/console.qemu"
 }
 
