@@ -8,11 +8,12 @@
 
 #include "common/cleanup.h"
 #include "common/parse.h"
+#include "common/spelling.h"
 #include "common/sysroot.h"
 
 #define WORD_SEPARATORS " \t\n:"
 
-enum { COLUMNS = 100, MAX_OPTION_COLUMN = 36, MAX_NAME = 64, NEAR = 2 };
+enum { COLUMNS = 100, MAX_OPTION_COLUMN = 36 };
 
 /* What a setting is to be, and who said so. */
 struct choice {
@@ -118,40 +119,13 @@ static const char *expected(const struct setting *s)
 	return s->values ? s->values : what[s->type];
 }
 
-/* How many letters to change, add or leave out to make b of a. Long names are far apart. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[MAX_NAME + 1], la = strlen(a), lb = strlen(b);
-
-	if (la > MAX_NAME || lb > MAX_NAME)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= la; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= lb; j++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (best > row[j] + 1)
-				best = row[j] + 1;
-			if (best > row[j - 1] + 1)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[lb];
-}
-
 static const char *nearest(const struct setting *table, size_t n, const char *name)
 {
 	const char *best = NULL;
-	size_t best_distance = NEAR + 1;
+	size_t best_distance = SPELLING_NEAR + 1;
 
 	for (const struct setting *s = table; s < table + n; s++) {
-		size_t d = s->option ? distance(name, s->option) : SIZE_MAX;
+		size_t d = s->option ? spelling_distance(name, s->option) : SIZE_MAX;
 
 		if (d < best_distance) {
 			best = s->option;
