@@ -43,6 +43,8 @@ enum {
 	R(SYMBOL_NAMESPACE, EXIT_NO,                                                               \
 	  "a module does not import the namespace of a symbol it needs",                           \
 	  "add MODULE_IMPORT_NS to the module's source")                                           \
+	R(SYMBOL_DUPLICATE, EXIT_NO, "a module exports a symbol that is exported already",         \
+	  "remove the other module, or use a kernel where it is not built in")                     \
 	R(SIGNATURE_REJECTED, EXIT_NO,                                                             \
 	  "the kernel accepts only signed modules, and this one is not signed by a key it knows",  \
 	  "sign the tree with a key that the node has enrolled")                                   \

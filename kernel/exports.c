@@ -196,18 +196,19 @@ int exports_drop(struct exports *layer, const char *owner)
 	return add_owner(layer, &layer->dropped, owner, &unused);
 }
 
+const struct exported *exports_below(const struct exports *layer, const char *name)
+{
+	const struct exported *e = layer->base ? exports_find(layer->base, name) : NULL;
+
+	return e && e->owner && find_owner(layer->dropped, e->owner) ? NULL : e;
+}
+
 const struct exported *exports_find(const struct exports *ex, const char *name)
 {
-	const struct exported *below;
 	struct entry *entry;
 
 	HASH_FIND_STR(ex->entries, name, entry);
-	if (entry)
-		return &entry->e;
-	below = ex->base ? exports_find(ex->base, name) : NULL;
-	if (below && below->owner && find_owner(ex->dropped, below->owner))
-		return NULL;
-	return below;
+	return entry ? &entry->e : exports_below(ex, name);
 }
 
 size_t exports_count(const struct exports *ex)

@@ -48,6 +48,8 @@ int exports_layer(const struct exports *base, struct exports **ret);
 int exports_drop(struct exports *layer, const char *owner);
 
 const struct exported *exports_find(const struct exports *ex, const char *name);
+/* What a layer's base still shows through it, whatever the layer itself has; no layer: NULL. */
+const struct exported *exports_below(const struct exports *layer, const char *name);
 /* Of this table alone, without its base. */
 size_t exports_count(const struct exports *ex);
 /*

@@ -67,6 +67,21 @@ static enum finding judge_symbol(const struct module_info *info, const struct ex
 
 /* ---- all symbols */
 
+static void refuse_symbol(const struct module *m, enum reason why_code, const char *symbol,
+			  const char *detail, size_t more, struct verdicts *why)
+{
+	_cleanup_free_ char *object = NULL;
+	const char *name = module_info(m)->name;
+
+	if (asprintf(&object, "%s: %s", name, symbol) < 0)
+		object = NULL;
+	if (more)
+		verdicts_no(why, why_code, object ? object : name, "%s; and %zu more like it",
+			    detail, more);
+	else
+		verdicts_no(why, why_code, object ? object : name, "%s", detail);
+}
+
 struct tally {
 	const struct module *m;
 	const struct exports *exports;
@@ -107,23 +122,6 @@ static int describe(const struct tally *t, enum finding what, const struct impor
 	return n < 0 ? -ENOMEM : 0;
 }
 
-static void refuse_symbol(const struct tally *t, enum finding what, enum reason why_code,
-			  const struct import *imp, size_t more, struct verdicts *why)
-{
-	_cleanup_free_ char *object = NULL, *detail = NULL;
-	const char *name = module_info(t->m)->name;
-
-	if (asprintf(&object, "%s: %s", name, imp->name) < 0)
-		object = NULL;
-	if (describe(t, what, imp, &detail) < 0)
-		detail = NULL;
-	if (more)
-		verdicts_no(why, why_code, object ? object : name, "%s; and %zu more like it",
-			    detail ? detail : "", more);
-	else
-		verdicts_no(why, why_code, object ? object : name, "%s", detail ? detail : "");
-}
-
 static void refuse_kind(const struct tally *t, enum finding what, enum reason why_code,
 			struct verdicts *why)
 {
@@ -131,11 +129,16 @@ static void refuse_kind(const struct tally *t, enum finding what, enum reason wh
 	size_t left = count(t, what, &first), named = 0;
 
 	for (size_t i = 0; i < t->n && named < NAMED && left; i++) {
+		_cleanup_free_ char *detail = NULL;
+
 		if (t->found[i] != what)
 			continue;
 		named++;
 		left--;
-		refuse_symbol(t, what, why_code, &t->imports[i], named == NAMED ? left : 0, why);
+		if (describe(t, what, &t->imports[i], &detail) < 0)
+			detail = NULL;
+		refuse_symbol(t->m, why_code, t->imports[i].name, detail ? detail : "",
+			      named == NAMED ? left : 0, why);
 	}
 }
 
@@ -184,6 +187,43 @@ static void judge_symbols(const struct module *m, const struct exports *exports,
 	report_counts(&t, why);
 }
 
+/* ---- its own exports: verify_exported_symbols() */
+
+static const char *other_exporter(const struct exports *exports, const char *module,
+				  const char *symbol)
+{
+	const struct exported *below = exports_below(exports, symbol);
+	const struct exported *e = exports_find(exports, symbol);
+
+	if (below && below->owner && strcmp(below->owner, "vmlinux") == 0)
+		return below->owner;
+	return e && e != below && e->owner && strcmp(e->owner, module) != 0 ? e->owner : NULL;
+}
+
+static void judge_exports(const struct module *m, const struct exports *exports,
+			  struct verdicts *why)
+{
+	const char *name = module_info(m)->name;
+	size_t n, left = 0, named = 0;
+	const struct export *list = module_exports(m, &n);
+
+	for (const struct export *e = list; e < list + n; e++)
+		left += other_exporter(exports, name, e->name) != NULL;
+	for (const struct export *e = list; e < list + n && named < NAMED && left; e++) {
+		const char *owner = other_exporter(exports, name, e->name);
+		_cleanup_free_ char *detail = NULL;
+
+		if (!owner)
+			continue;
+		named++;
+		left--;
+		if (asprintf(&detail, "%s exports it", owner) < 0)
+			detail = NULL;
+		refuse_symbol(m, REASON_SYMBOL_DUPLICATE, e->name, detail ? detail : owner,
+			      named == NAMED ? left : 0, why);
+	}
+}
+
 /* ---- the module as a whole */
 
 static bool judge_arch(const struct module_info *info, const struct running *kernel,
@@ -223,15 +263,23 @@ static void judge_vermagic(const struct module_info *info, const struct fit_worl
 			    theirs ? theirs : release);
 }
 
+/* module_sig_check(): a lockdown refuses what enforcement would. */
 static void judge_signature(const struct module_info *info, const struct running *kernel,
 			    struct verdicts *why)
 {
-	if (info->is_signed)
+	if (info->is_signed && (kernel->sig_enforce || kernel->lockdown))
+		verdicts_unknown(why, REASON_SIGNATURE_REJECTED, info->name,
+				 "signed%s%s; whether the node has that key cannot be seen",
+				 info->signer ? " by " : "", info->signer ? info->signer : "");
+	else if (info->is_signed)
 		return;
-	if (kernel->sig_enforce)
+	else if (kernel->sig_enforce)
 		verdicts_no(why, REASON_SIGNATURE_REJECTED, info->name, "it is not signed");
 	else if (kernel->lockdown)
 		verdicts_no(why, REASON_LOCKDOWN, info->name, "it is not signed");
+	else if (kernel->lockdown_hidden) /* one for all modules: verdicts_add keeps the first */
+		verdicts_unknown(why, REASON_LOCKDOWN, "sys/kernel/security/lockdown",
+				 "securityfs is not mounted; a lockdown refuses unsigned modules");
 }
 
 void fit_judge(const struct module *m, const struct fit_world *world, struct verdicts *why)
@@ -243,4 +291,5 @@ void fit_judge(const struct module *m, const struct fit_world *world, struct ver
 	judge_vermagic(info, world, why);
 	judge_signature(info, world->kernel, why);
 	judge_symbols(m, world->exports, why);
+	judge_exports(m, world->exports, why);
 }

@@ -35,15 +35,16 @@ static bool read_sig_enforce(const struct sysroot *root)
 	       strcmp(text, "Y") == 0;
 }
 
-/* "none [integrity] confidentiality" */
+/* "none [integrity] confidentiality"; the directory of an unmounted securityfs is there, empty. */
 static void read_lockdown(const struct sysroot *root, struct running *ret)
 {
 	_cleanup_free_ char *text = NULL;
+	_cleanup_strv_ char **names = NULL;
 
-	if (sysroot_read_attr(root, "sys/kernel/security/lockdown", &text) < 0)
-		return;
-	ret->lockdown_known = true;
-	ret->lockdown = strchr(text, '[') && !strstr(text, "[none]");
+	if (sysroot_read_attr(root, "sys/kernel/security/lockdown", &text) == 0)
+		ret->lockdown = strchr(text, '[') && !strstr(text, "[none]");
+	else if (sysroot_list(root, "sys/kernel/security", &names) == 0)
+		ret->lockdown_hidden = !*names;
 }
 
 int running_read(const struct sysroot *root, struct running *ret)

@@ -15,7 +15,7 @@ struct running {
 	char *boot_id;
 	char *build_id; /* hex; NULL: could not be read */
 	bool sig_enforce, lockdown;
-	bool lockdown_known; /* securityfs is not mounted in every container */
+	bool lockdown_hidden; /* the kernel may have it, but securityfs is not mounted */
 };
 
 int running_read(const struct sysroot *root, struct running *ret);

@@ -112,6 +112,21 @@ static void what_a_layer_drops_is_not_seen_through_it(void **state)
 	assert_int_equal(exports_find(top, "f")->crc, 5);
 }
 
+static void what_is_below_is_told_apart_from_what_lies_over_it(void **state)
+{
+	_cleanup_(exports_freep) struct exports *layer = NULL;
+
+	add(*state, &(struct exported){ "f", "vmlinux", 1, true, false, true, NULL });
+	add(*state, &(struct exported){ "g", "ib_core", 2, true, false, true, NULL });
+	assert_int_equal(exports_layer(*state, &layer), 0);
+	add(layer, &(struct exported){ "f", "ib_core", 9, true, false, true, NULL });
+	assert_int_equal(exports_below(layer, "f")->crc, 1);
+	assert_int_equal(exports_below(layer, "g")->crc, 2);
+	assert_int_equal(exports_drop(layer, "ib_core"), 0);
+	assert_null(exports_below(layer, "g"));
+	assert_null(exports_below(*state, "f"));
+}
+
 static void a_layer_is_as_complete_as_its_base(void **state)
 {
 	_cleanup_(exports_freep) struct exports *layer = NULL;
@@ -170,6 +185,7 @@ int main(void)
 		on_a_table(a_list_of_exports_that_has_no_crc_means_none),
 		on_a_table(a_layer_is_seen_before_its_base_and_leaves_it_as_it_is),
 		on_a_table(what_a_layer_drops_is_not_seen_through_it),
+		on_a_table(what_is_below_is_told_apart_from_what_lies_over_it),
 		on_a_table(a_layer_is_as_complete_as_its_base),
 		on_a_node(takes_exports_and_evidence_from_modules),
 		on_a_table(keeps_as_many_symbols_as_a_kernel_has),

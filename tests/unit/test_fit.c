@@ -300,6 +300,60 @@ static void a_namespace_may_name_its_modules(void **state)
 	}
 }
 
+/* ---- its own exports */
+
+#define EXPORTER(name) KO(name) KO_EXPORT("f", "1") KO_EXPORT_GPL("g", "2")
+
+/* The world of a swap: the kernel's table, and over it what the side's files export. */
+static void judge_in_a_layer(struct bench *b, struct module *m, struct module *other)
+{
+	_cleanup_(exports_freep) struct exports *layer = NULL;
+	struct fit_world world = b->world;
+
+	assert_int_equal(exports_layer(b->ex, &layer), 0);
+	assert_int_equal(exports_drop(layer, "m"), 0);
+	if (other)
+		assert_int_equal(exports_add_module(layer, other), 0);
+	assert_int_equal(exports_add_module(layer, m), 0);
+	world.exports = layer;
+	verdicts_clear(&b->why);
+	fit_judge(m, &world, &b->why);
+}
+
+static void what_the_kernel_exports_no_module_may_export(void **state)
+{
+	BENCH(b);
+
+	b.m = fake_open(*state, "lib/m.ko", EXPORTER("m"));
+	exported(&b, "g", 2);
+	judge_in_a_layer(&b, b.m, NULL);
+	assert_only_no(&b.why, REASON_SYMBOL_DUPLICATE, "m: g", "vmlinux exports it");
+}
+
+static void two_modules_of_a_side_may_not_export_the_same(void **state)
+{
+	_cleanup_(module_freep) struct module *other =
+		fake_open(*state, "lib/other.ko", KO("other") KO_EXPORT("f", "1"));
+	BENCH(b);
+
+	b.m = fake_open(*state, "lib/m.ko", EXPORTER("m"));
+	judge_in_a_layer(&b, b.m, other);
+	assert_only_no(&b.why, REASON_SYMBOL_DUPLICATE, "m: f", "other exports it");
+}
+
+static void a_module_is_no_duplicate_of_itself_nor_of_one_that_is_merely_listed(void **state)
+{
+	BENCH(b);
+
+	assert_int_equal(
+		exports_add(b.ex, &(struct exported){ "f", "m", 7, true, false, true, NULL }), 0);
+	assert_int_equal(
+		exports_add(b.ex, &(struct exported){ "g", "rxe", 7, true, false, true, NULL }), 0);
+	b.m = fake_open(*state, "lib/m.ko", EXPORTER("m"));
+	judge_in_a_layer(&b, b.m, NULL);
+	assert_fits(&b);
+}
+
 /* ---- signatures */
 
 static void an_unsigned_module_is_refused_where_signatures_are_enforced(void **state)
@@ -316,6 +370,56 @@ static void an_unsigned_module_is_refused_where_signatures_are_enforced(void **s
 	b.kernel.lockdown = false;
 	judge(&b, state, KO("m"));
 	assert_fits(&b);
+}
+
+static void judge_signed(struct bench *b)
+{
+	_cleanup_(sysroot_freep) struct sysroot *fixtures = NULL;
+
+	verdicts_clear(&b->why);
+	b->m = module_free(b->m);
+	assert_int_equal(sysroot_open(FIXTURES "/module", &fixtures), 0);
+	assert_int_equal(module_open(fixtures, "signed.ko", &b->m, &b->why), 0);
+	b->world.vermagic = module_info(b->m)->vermagic;
+	fit_judge(b->m, &b->world, &b->why);
+}
+
+static void whether_the_node_has_the_key_of_a_signature_is_not_known(void **state)
+{
+	BENCH(b);
+
+	(void)state;
+	b.kernel.sig_enforce = true;
+	for (size_t i = 0; i < 2; i++) {
+		const struct verdict *v;
+
+		judge_signed(&b);
+		v = find_verdict(&b.why, REASON_SIGNATURE_REJECTED, module_info(b.m)->name);
+		assert_non_null(v);
+		assert_int_equal(v->state, VERDICT_UNKNOWN);
+		assert_non_null(strstr(v->detail, "whether the node has that key"));
+		b.kernel.sig_enforce = false;
+		b.kernel.lockdown = true;
+	}
+	b.kernel.lockdown = false;
+	b.kernel.lockdown_hidden = true;
+	judge_signed(&b);
+	assert_null(find_verdict(&b.why, REASON_SIGNATURE_REJECTED, module_info(b.m)->name));
+	assert_null(find_verdict(&b.why, REASON_LOCKDOWN, "sys/kernel/security/lockdown"));
+}
+
+static void a_lockdown_that_cannot_be_seen_is_said_once_for_all_unsigned_modules(void **state)
+{
+	BENCH(b);
+
+	b.kernel.lockdown_hidden = true;
+	judge(&b, state, KO("m"));
+	b.m = module_free(b.m);
+	b.m = fake_open(*state, "lib/n.ko", KO("n"));
+	fit_judge(b.m, &b.world, &b.why);
+	assert_int_equal(b.why.n, 1);
+	assert_int_equal(b.why.v[0].why, REASON_LOCKDOWN);
+	assert_int_equal(b.why.v[0].state, VERDICT_UNKNOWN);
 }
 
 static void all_that_is_wrong_is_named_at_once(void **state)
@@ -361,7 +465,12 @@ int main(void)
 		on_a_node(only_gpl_compatible_modules_see_gpl_only_symbols),
 		on_a_node(a_namespace_has_to_be_imported),
 		on_a_node(a_namespace_may_name_its_modules),
+		on_a_node(what_the_kernel_exports_no_module_may_export),
+		on_a_node(two_modules_of_a_side_may_not_export_the_same),
+		on_a_node(a_module_is_no_duplicate_of_itself_nor_of_one_that_is_merely_listed),
 		on_a_node(an_unsigned_module_is_refused_where_signatures_are_enforced),
+		on_a_node(whether_the_node_has_the_key_of_a_signature_is_not_known),
+		on_a_node(a_lockdown_that_cannot_be_seen_is_said_once_for_all_unsigned_modules),
 		on_a_node(all_that_is_wrong_is_named_at_once),
 	};
 

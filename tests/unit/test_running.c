@@ -54,7 +54,7 @@ static void what_is_not_there_is_not_known(void **state)
 	assert_null(k.build_id);
 	assert_false(k.sig_enforce);
 	assert_false(k.lockdown);
-	assert_false(k.lockdown_known);
+	assert_false(k.lockdown_hidden);
 }
 
 static void tells_whether_signatures_are_enforced(void **state)
@@ -88,9 +88,23 @@ static void tells_whether_the_kernel_is_locked_down(void **state)
 
 		fake_file(*state, "sys/kernel/security/lockdown", cases[i].text);
 		k = read_node(*state);
-		assert_true(k.lockdown_known);
+		assert_false(k.lockdown_hidden);
 		assert_int_equal(k.lockdown, cases[i].lockdown);
 	}
+}
+
+static void a_lockdown_is_hidden_where_securityfs_is_not_mounted(void **state)
+{
+	_cleanup_running_ struct running unmounted = { 0 }, without = { 0 };
+	struct fake_node *node = *state;
+
+	add_boot_id(node);
+	assert_int_equal(sysroot_mkdirs(node->root, "sys/kernel/security", 0755), 0);
+	unmounted = read_node(node);
+	assert_true(unmounted.lockdown_hidden);
+	fake_file(node, "sys/kernel/security/lsm", "capability");
+	without = read_node(node);
+	assert_false(without.lockdown_hidden);
 }
 
 int main(void)
@@ -101,6 +115,7 @@ int main(void)
 		on_a_node(what_is_not_there_is_not_known),
 		on_a_node(tells_whether_signatures_are_enforced),
 		on_a_node(tells_whether_the_kernel_is_locked_down),
+		on_a_node(a_lockdown_is_hidden_where_securityfs_is_not_mounted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
