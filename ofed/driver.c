@@ -135,13 +135,20 @@ int driver_goal(const struct driver *d, const struct tree *tree, struct state *r
 	return 0;
 }
 
+/* A way back that failed outweighs what it was needed for: the node is half swapped. */
 static const struct verdict *first_refusal(const struct verdicts *why)
 {
-	for (size_t i = 0; i < why->n; i++) {
-		if (why->v[i].state == VERDICT_NO)
-			return &why->v[i];
+	const struct verdict *first = NULL;
+
+	for (const struct verdict *v = why->v; v < why->v + why->n; v++) {
+		if (v->state != VERDICT_NO)
+			continue;
+		if (v->why == REASON_UNDO_FAILED)
+			return v;
+		if (!first)
+			first = v;
 	}
-	return NULL;
+	return first;
 }
 
 /* The signal that ended it, once it has been seen on the way: 128 + n. */
@@ -166,7 +173,8 @@ int driver_end(const struct driver *d, const char *verb, int error, const struct
 {
 	const struct verdict *v = first_refusal(why);
 	const struct reason_info *info = reason_info(v ? v->why : REASON_SYSTEM);
-	int code = error == -ECANCELED ? exit_of_signal(d) : info->exit;
+	bool signalled = error == -ECANCELED && (!v || v->why != REASON_UNDO_FAILED);
+	int code = signalled ? exit_of_signal(d) : info->exit;
 
 	log_verdicts(why, v);
 	if (error == 0 && !v)

@@ -62,5 +62,8 @@ int driver_own_path(const char *path, char **ret);
 
 /* A verdict for what failed without one. */
 int driver_error(struct verdicts *why, const char *object, int error);
-/* Logs how the verb ended, the first refusal last, and makes the exit code of it. */
+/*
+ * Logs how the verb ended, the first refusal last, and makes the exit code of it. A way back that
+ * failed goes before all other refusals, and before a signal.
+ */
 int driver_end(const struct driver *d, const char *verb, int error, const struct verdicts *why);

@@ -326,6 +326,34 @@ static void unload_has_nothing_to_do_where_nothing_was_swapped(void **state)
 	assert_false(sysroot_exists(node->root, READY));
 }
 
+/* A verb that SIGTERM ended. */
+static int end_interrupted(const struct verdicts *why)
+{
+	const struct signalfd_siginfo term = { .ssi_signo = SIGTERM };
+	struct driver d = { 0 };
+	int fds[2], code;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], &term, sizeof(term)), sizeof(term));
+	d.stop_fd = fds[0];
+	code = driver_end(&d, "load", -ECANCELED, why);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	return code;
+}
+
+static void a_way_back_that_failed_is_said_last_and_outweighs_the_signal(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+
+	(void)state;
+	verdicts_no(&why, REASON_INTERRUPTED, "x 1.0", NULL);
+	assert_int_equal(end_interrupted(&why), 128 + SIGTERM);
+	verdicts_no(&why, REASON_UNDO_FAILED, "ib_core", NULL);
+	assert_int_equal(end_interrupted(&why), reason_info(REASON_UNDO_FAILED)->exit);
+	assert_non_null(strstr(log_last_error(), "UNDO_FAILED"));
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +371,7 @@ int main(int argc, char *argv[])
 		on_a_node(a_tree_that_cannot_be_opened_is_refused_and_not_kept),
 		on_a_node(without_a_device_of_the_tree_if_present_loads_nothing),
 		on_a_node(unload_has_nothing_to_do_where_nothing_was_swapped),
+		cmocka_unit_test(a_way_back_that_failed_is_said_last_and_outweighs_the_signal),
 	};
 
 	return argc > 1 ? ofed_driver_main(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
