@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/events.h"
+#include "common/strv.h"
 
 #define UNLOAD_PATIENCE_MS \
 	5000 /* transient references: an open sysfs file, udev looking at a device */
@@ -19,12 +20,23 @@
 
 /* One step on its thread. */
 struct job {
-	const struct act *act;
+	struct run *run;
 	const struct step *step;
-	enum side side;
 	uint64_t begin_us, end_us;
 	int err;
 	const char *note; /* constant text, NULL: as planned */
+	bool ended;
+};
+
+/* All of the steps. Its lock is held but while a step does its work. */
+struct run {
+	const struct act *act;
+	const struct steps *steps;
+	struct verdicts *why;
+	struct job *jobs; /* as many as steps, in their order */
+	pthread_mutex_t lock;
+	pthread_cond_t moved; /* a job has ended */
+	int err;              /* the first; no step begins any more */
 };
 
 static uint64_t now_us(void)
@@ -102,7 +114,7 @@ static void run_unload(struct job *job)
 static int settle_existing(struct job *job, const struct swap_side *want)
 {
 	struct identity id;
-	int err = live_identity(job->act->root, job->step->m->name, &id);
+	int err = live_identity(job->run->act->root, job->step->m->name, &id);
 
 	if (!err && identity_same(&id, &want->id)) {
 		job->note = "was live";
@@ -115,7 +127,8 @@ static int settle_existing(struct job *job, const struct swap_side *want)
 
 static void run_load(struct job *job)
 {
-	const struct swap_side *want = &job->step->m->side[job->side];
+	const enum side side = job->run->steps->side;
+	const struct swap_side *want = &job->step->m->side[side];
 	const char *params = want->params ? want->params : "";
 
 	for (int i = 0; i < SLIPPED_IN_TRIES; i++) {
@@ -136,8 +149,8 @@ static void run_load(struct job *job)
 /* A device that its driver does not want stays unbound; verify knows which had to be bound. */
 static void run_bind(struct job *job)
 {
-	int err =
-		sysroot_write_attr(job->act->root, "sys/bus/pci/drivers_probe", job->step->device);
+	int err = sysroot_write_attr(job->run->act->root, "sys/bus/pci/drivers_probe",
+				     job->step->device);
 
 	if (err == -EINVAL || err == -ENODEV) {
 		job->note = "no driver took it";
@@ -146,43 +159,22 @@ static void run_bind(struct job *job)
 	job->err = err;
 }
 
-static void *run_job(void *data)
+static void do_step(struct job *job)
 {
 	static void (*const run[])(struct job *) = {
 		[STEP_UNLOAD] = run_unload,
 		[STEP_LOAD] = run_load,
 		[STEP_BIND] = run_bind,
 	};
-	struct job *job = data;
 
 	job->begin_us = now_us();
 	run[job->step->op](job);
 	job->end_us = now_us();
-	return NULL;
 }
 
 static const char *object_of(const struct step *s)
 {
 	return s->m ? s->m->name : s->device;
-}
-
-/* All of a wave at once; the last one on this thread. A thread that cannot be had is no reason to stop. */
-static int run_jobs(struct job *jobs, size_t n)
-{
-	_cleanup_free_ pthread_t *threads = calloc(n, sizeof(*threads));
-	_cleanup_free_ bool *started = calloc(n, sizeof(*started));
-
-	if (!threads || !started)
-		return -ENOMEM;
-	for (size_t i = 0; i + 1 < n; i++)
-		started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
-	for (size_t i = 0; i < n; i++)
-		if (!started[i])
-			(void)run_job(&jobs[i]);
-	for (size_t i = 0; i < n; i++)
-		if (started[i])
-			(void)pthread_join(threads[i], NULL);
-	return 0;
 }
 
 static enum reason reason_of(const struct step *s)
@@ -196,23 +188,18 @@ static enum reason reason_of(const struct step *s)
 	return reasons[s->op];
 }
 
-static int report_wave(const struct act *act, const struct job *jobs, size_t n,
-		       struct verdicts *why)
+static int report(const struct job *job)
 {
-	int err = 0;
+	const struct act *act = job->run->act;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct job *job = &jobs[i];
-
-		if (job->err) {
-			verdicts_no(why, reason_of(job->step), object_of(job->step), "%s",
-				    strerror(-job->err));
-			err = -EIO;
-		} else if (act->done) {
-			act->done(act->data, job->step, job->begin_us, job->end_us, job->note);
-		}
+	if (job->err) {
+		verdicts_no(job->run->why, reason_of(job->step), object_of(job->step), "%s",
+			    strerror(-job->err));
+		return -EIO;
 	}
-	return err;
+	if (act->done)
+		act->done(act->data, job->step, job->begin_us, job->end_us, job->note);
+	return 0;
 }
 
 static int write_journal(const struct act *act, const struct step *s, struct verdicts *why)
@@ -225,23 +212,6 @@ static int write_journal(const struct act *act, const struct step *s, struct ver
 	return -EIO;
 }
 
-static int run_wave(const struct act *act, const struct steps *steps, size_t first, size_t n,
-		    struct verdicts *why)
-{
-	_cleanup_free_ struct job *jobs = calloc(n, sizeof(*jobs));
-	int err = jobs ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < n; i++) {
-		jobs[i] = (struct job){ .act = act,
-					.step = &steps->s[first + i],
-					.side = steps->side };
-		err = write_journal(act, jobs[i].step, why);
-	}
-	if (!err)
-		err = run_jobs(jobs, n);
-	return err ? err : report_wave(act, jobs, n, why);
-}
-
 static bool stopped(const struct act *act)
 {
 	struct pollfd pfd = { .fd = act->stop_fd, .events = POLLIN };
@@ -249,24 +219,96 @@ static bool stopped(const struct act *act)
 	return act->stop_fd >= 0 && poll(&pfd, 1, 0) > 0;
 }
 
-int swap_act(const struct act *act, const struct steps *steps, struct verdicts *why)
+/* A module goes when its holders have gone, and comes when what it depends on is there. */
+static bool needs(const struct run *r, const struct step *s, const struct step *other)
 {
-	size_t first = 0;
+	const struct module *file;
 
-	while (first < steps->n) {
-		size_t n = 1;
+	if (s->op != other->op)
+		return s->op > other->op;
+	if (s->op == STEP_UNLOAD)
+		return strv_contains(s->m->holders, other->m->name);
+	file = s->op == STEP_LOAD ? s->m->side[r->steps->side].file : NULL;
+	return file && (strv_contains(module_info(file)->depends, other->m->name) ||
+			strv_contains(module_info(file)->softdeps, other->m->name));
+}
+
+static bool may_begin(const struct run *r, const struct job *job)
+{
+	for (const struct job *before = r->jobs; before < job; before++)
+		if (!before->ended && needs(r, job->step, before->step))
+			return false;
+	return true;
+}
+
+static int begin(const struct run *r, const struct step *s)
+{
+	return stopped(r->act) ? -ECANCELED : write_journal(r->act, s, r->why);
+}
+
+static void *run_job(void *data)
+{
+	struct job *job = data;
+	struct run *r = job->run;
+
+	(void)pthread_mutex_lock(&r->lock);
+	while (!r->err && !may_begin(r, job))
+		(void)pthread_cond_wait(&r->moved, &r->lock);
+	if (!r->err)
+		r->err = begin(r, job->step);
+	if (!r->err) {
 		int err;
 
-		while (first + n < steps->n && steps->s[first + n].wave == steps->s[first].wave)
-			n++;
-		if (stopped(act))
-			return -ECANCELED;
-		err = run_wave(act, steps, first, n, why);
-		if (err)
-			return err;
-		first += n;
+		(void)pthread_mutex_unlock(&r->lock);
+		do_step(job);
+		(void)pthread_mutex_lock(&r->lock);
+		err = report(job);
+		r->err = r->err ? r->err : err;
 	}
+	job->ended = true;
+	(void)pthread_cond_broadcast(&r->moved);
+	(void)pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* A thread that cannot be had is no reason to stop: its step is done here, in the plan's order. */
+static int run_jobs(struct job *jobs, size_t n)
+{
+	_cleanup_free_ pthread_t *threads = calloc(n + 1, sizeof(*threads));
+	_cleanup_free_ bool *started = calloc(n + 1, sizeof(*started));
+
+	if (!threads || !started)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
+	for (size_t i = 0; i < n; i++)
+		if (!started[i])
+			(void)run_job(&jobs[i]);
+	for (size_t i = 0; i < n; i++)
+		if (started[i])
+			(void)pthread_join(threads[i], NULL);
 	return 0;
+}
+
+int swap_act(const struct act *act, const struct steps *steps, struct verdicts *why)
+{
+	_cleanup_free_ struct job *jobs = calloc(steps->n + 1, sizeof(*jobs));
+	struct run run = {
+		.act = act,
+		.steps = steps,
+		.why = why,
+		.jobs = jobs,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.moved = PTHREAD_COND_INITIALIZER,
+	};
+	int err;
+
+	if (!jobs)
+		return -ENOMEM;
+	for (size_t i = 0; i < steps->n; i++)
+		jobs[i] = (struct job){ .run = &run, .step = &steps->s[i] };
+	err = run_jobs(jobs, steps->n);
+	return err ? err : run.err;
 }
 
 static void verify_module(const struct sysroot *root, const struct swap_module *m, enum side side,
