@@ -16,7 +16,7 @@ enum {
 	LINE_MAX_BYTES = 64 << 10,
 	TAIL_LINES = 40,
 	GRACE_MS = 10000,
-	LAST_READS = 64, /* of what is in the pipe when the child has ended: 4 MiB at most */
+	LAST_READS = 64, /* of what is in the pipe when the child has ended: 1 MiB at most */
 };
 
 /* The last lines: a ring. */

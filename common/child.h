@@ -17,12 +17,13 @@ struct child_spec {
 	const char *const *env;  /* NULL: the caller's */
 	const char *dir;         /* working directory; NULL: the caller's */
 	bool inherit;            /* stdout and stderr are the caller's: nothing is captured */
-	int stop_fd; /* readable means stop: SIGTERM to the group, after grace_ms SIGKILL; -1: none */
+	/* readable means stop: SIGTERM to the group, after grace_ms SIGKILL; -1: none */
+	int stop_fd;
 	uint64_t grace_ms;   /* 0: 10 s */
 	uint64_t timeout_ms; /* 0: none; when it has passed: as stop_fd */
 	size_t tail;         /* lines kept; 0: 40 */
 	/*
-	 * Each line of stdout and stderr, without the newline; beyond 64 KiB it is cut into several.
+	 * Each line of stdout and stderr, without the newline; over 64 KiB it is cut into several.
 	 * NULL: lines are only kept.
 	 */
 	void (*line)(void *data, const char *line);
@@ -37,7 +38,7 @@ struct child_result {
 	uint64_t max_rss; /* of its tree, bytes (ru_maxrss) */
 };
 
-/* Runs to the end, however that ends. -errno: it could not be started (-ENOENT: no such program). */
+/* Runs to the end, however that ends. -errno: could not be started (-ENOENT: no such program). */
 int child_run(const struct child_spec *spec, struct child_result *ret);
 void child_result_clear(struct child_result *res);
 #define _cleanup_child_result_ _cleanup_(child_result_clear)

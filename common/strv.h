@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of strings that end with NULL, all of it on the heap. A NULL array reads as an empty one. */
+/* Arrays of strings, ended by NULL, all on the heap. A NULL array reads as an empty one. */
 #pragma once
 
 #include <stdbool.h>

@@ -159,7 +159,7 @@ int sysroot_read(const struct sysroot *root, const char *path, size_t max, char 
 	fd = sysroot_open_file(root, path, &hint);
 	if (fd < 0)
 		return fd;
-	/* The size is a hint: procfs says 0, sysfs a page. A byte more tells whether that is all. */
+	/* The size is a hint: procfs says 0, sysfs a page. A byte more tells if that is all. */
 	for (size = (size_t)hint < MIN_READ ? MIN_READ : (size_t)hint + 1;; size *= 2) {
 		ssize_t n;
 		char *p;

@@ -30,7 +30,10 @@ const char *sysroot_dir(const struct sysroot *root);
 
 /* openat(2); O_CLOEXEC is always added. `mode` counts with O_CREAT only. */
 int sysroot_openat(const struct sysroot *root, const char *path, int flags, mode_t mode);
-/* A regular file, to be read; a directory is -EISDIR, anything else -EINVAL: a FIFO holds nobody up. ret_size may be NULL. */
+/*
+ * A regular file, to be read; a directory is -EISDIR, anything else -EINVAL: a FIFO holds nobody
+ * up. ret_size may be NULL.
+ */
 int sysroot_open_file(const struct sysroot *root, const char *path, off_t *ret_size);
 int sysroot_opendir(const struct sysroot *root, const char *path, DIR **ret);
 int sysroot_stat(const struct sysroot *root, const char *path, struct stat *ret);

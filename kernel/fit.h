@@ -10,7 +10,7 @@
  * more there are. UNKNOWN, one a module with the number of symbols and the first of them: symbols
  * that no evidence covers, and symbols that the module carries no CRC for while the kernel has one
  * (Debian's kernels refuse those, others let them pass). UNKNOWN too: whether the kernel knows the
- * key of a signature that it insists on, and a lockdown that is out of sight (once for all modules).
+ * key of a signature that it insists on, and a lockdown that is out of sight (once for all).
  */
 #pragma once
 
