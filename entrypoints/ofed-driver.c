@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ofed-driver: builds, loads and gives back the RDMA stack of a node. docs/ofed-driver.md */
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
 #include "common/log.h"
 #include "entrypoints/instance.h"
 #include "entrypoints/phase.h"
+#include "entrypoints/stop_signals.h"
 #include "entrypoints/supervisor.h"
 #include "kernel/mounts.h"
 #include "ofed/driver.h"
@@ -30,7 +30,7 @@ struct verb {
 	int (*in_driver)(struct driver *d);
 	int (*alone)(const struct invocation *in); /* instead */
 	bool exclusive;                            /* takes the instance lock */
-	bool stoppable;                            /* hears SIGTERM and SIGINT itself */
+	bool stoppable;                            /* hears the signals that say stop itself */
 };
 
 static int run(const struct invocation *in);
@@ -114,9 +114,7 @@ static int hear_signals(int *ret)
 	sigset_t set;
 	int fd;
 
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
+	stop_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -154,6 +152,14 @@ static uint64_t timeout(const struct ofed_settings *set)
 	return getenv(INSTANCE_FD) ? 0 : TIMEOUT_BY_HAND_MS;
 }
 
+/* ^Z, or a word to a terminal from its background: no reason to stand still with modules half moved. */
+static void never_stand_still(void)
+{
+	(void)signal(SIGTSTP, SIG_IGN);
+	(void)signal(SIGTTIN, SIG_IGN);
+	(void)signal(SIGTTOU, SIG_IGN);
+}
+
 static int in_driver(const struct invocation *in, const struct verb *v)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
@@ -164,6 +170,8 @@ static int in_driver(const struct invocation *in, const struct verb *v)
 		r = driver_error(&why, "signals", hear_signals(&d.stop_fd));
 	if (r < 0)
 		return driver_end(&d, v->name, r, &why);
+	if (v->exclusive)
+		never_stand_still();
 	d.timeout_ms = timeout(&in->set);
 	r = v->exclusive ? take_instance(in, v, &d, d.timeout_ms) : 0;
 	return r ? r : v->in_driver(&d);

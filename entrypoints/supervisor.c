@@ -15,6 +15,7 @@
 #include "common/reason.h"
 #include "entrypoints/instance.h"
 #include "entrypoints/phase.h"
+#include "entrypoints/stop_signals.h"
 
 extern char **environ;
 
@@ -79,8 +80,8 @@ static char **child_env(char *lock)
 }
 
 /*
- * A process group of its own, so that a terminal's ^C reaches the child through us only. SIGTERM
- * and SIGINT stay blocked: what is sent before the child listens is not lost.
+ * A process group of its own, so that a terminal's ^C reaches the child through us only. The
+ * signals that say stop stay blocked: what is sent before the child listens is not lost.
  */
 static int spawn_with(const struct supervisor_spec *spec, char *const argv[], char *const env[],
 		      pid_t *ret)
@@ -90,9 +91,7 @@ static int spawn_with(const struct supervisor_spec *spec, char *const argv[], ch
 	sigset_t blocked, reset;
 	int r;
 
-	(void)sigemptyset(&blocked);
-	(void)sigaddset(&blocked, SIGTERM);
-	(void)sigaddset(&blocked, SIGINT);
+	stop_signals(&blocked);
 	(void)sigfillset(&reset);
 	if (posix_spawn_file_actions_init(&files) != 0)
 		return -ENOMEM;
@@ -249,9 +248,7 @@ static int supervise(struct supervisor *s)
 	sigset_t set;
 	int r;
 
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
+	stop_signals(&set);
 	(void)sigaddset(&set, SIGCHLD);
 	r = events_new(&s->ev);
 	if (r == 0)

@@ -6,7 +6,8 @@
  *
  *   load      until it ends; a signal is passed on, and load goes back to what was there
  *   wait      reaps whoever ends, answers on its socket (entrypoints/phase.h)
- *   unload    on SIGTERM or SIGINT, if the stack is to be given back; a further signal is passed on
+ *   unload    on a signal that says stop (entrypoints/stop_signals.h), if the stack is to be given
+ *             back; a further one is passed on
  *
  * Ends with load's code if that is not 0, with 0 once it was ready and was stopped, with
  * unload's code if that failed. A child that dies by a signal is recovered by the next start.

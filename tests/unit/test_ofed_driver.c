@@ -13,6 +13,7 @@ int ofed_driver_main(int argc, char *argv[]);
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include "common/child.h"
 #include "tree/ready.h"
@@ -258,6 +259,39 @@ static void by_hand_the_wait_for_the_lock_has_a_deadline(void **state)
 	assert_non_null(strstr(res.tail, "reason=WAIT_TIMEOUT"));
 }
 
+/* load by hand, with a signal that came before its first line. */
+static int load_after(const struct fake_node *node, int signo)
+{
+	char *argv[] = { "ofed-driver", "load", "--host-root", node->dir, "--timeout", "5s", NULL };
+	pid_t pid = fork();
+	sigset_t set;
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)sigemptyset(&set);
+		(void)sigaddset(&set, signo);
+		(void)sigprocmask(SIG_BLOCK, &set, NULL);
+		(void)signal(signo, SIG_DFL);
+		(void)raise(signo);
+		_exit(execv("/proc/self/exe", argv));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_terminal_that_goes_and_its_quit_are_heard_like_sigterm(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_close_ int lock = -1;
+
+	make_node(node);
+	lock_by_hand(node, &lock);
+	assert_int_equal(load_after(node, SIGHUP), 128 + SIGHUP);
+	assert_int_equal(load_after(node, SIGQUIT), 128 + SIGQUIT);
+}
+
 static void a_ready_file_of_another_boot_is_stale(void **state)
 {
 	const struct fake_node *node = *state;
@@ -366,6 +400,7 @@ int main(int argc, char *argv[])
 		on_a_node(waits_for_the_instance_lock_says_for_whom_and_ends_at_once_when_stopped),
 		on_a_node(is_not_ready_while_another_holds_the_lock),
 		on_a_node(by_hand_the_wait_for_the_lock_has_a_deadline),
+		on_a_node(a_terminal_that_goes_and_its_quit_are_heard_like_sigterm),
 		on_a_node(a_ready_file_of_another_boot_is_stale),
 		on_a_node(plan_writes_nothing_on_the_node),
 		on_a_node(a_tree_that_cannot_be_opened_is_refused_and_not_kept),

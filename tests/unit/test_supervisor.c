@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "entrypoints/instance.h"
 #include "entrypoints/phase.h"
+#include "entrypoints/stop_signals.h"
 #include "entrypoints/supervisor.h"
 
 /* Another name for each run of the tests: several may be under way at once. */
@@ -27,9 +28,7 @@ static int wait_for_signal(void)
 	sigset_t set;
 	int signo;
 
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
+	stop_signals(&set);
 	log_info("waits", "parent", NUM(getppid()));
 	return sigwait(&set, &signo) == 0 ? 128 + signo : 1;
 }
@@ -98,15 +97,15 @@ struct watch {
 	int stop;
 	bool asks; /* as soon as it is seen, the socket is asked too */
 	int asked;
-	bool again; /* a second SIGTERM once unload waits */
+	int signo; /* sent to the supervisor once its child waits; 0: none */
 };
 
-static void signal_again(const char *line)
+static void signal_parent(const char *line, int signo)
 {
 	const char *parent = strstr(line, "INFO waits parent=");
 
 	if (parent)
-		assert_int_equal(kill(atoi(strchr(parent, '=') + 1), SIGTERM), 0);
+		assert_int_equal(kill(atoi(strchr(parent, '=') + 1), signo), 0);
 }
 
 static void on_line(void *data, const char *line)
@@ -114,8 +113,8 @@ static void on_line(void *data, const char *line)
 	struct watch *w = data;
 	const char *const ask_argv[] = { "/proc/self/exe", "ask", NULL };
 
-	if (w->again)
-		signal_again(line);
+	if (w->signo)
+		signal_parent(line, w->signo);
 	if (!w->until || !strstr(line, w->until))
 		return;
 	if (w->asks) {
@@ -218,6 +217,18 @@ static void a_signal_while_it_loads_is_passed_on_and_ends_it_with_128_and_the_si
 	assert_null(strstr(res.tail, "INFO unload"));
 }
 
+static void a_terminal_that_goes_and_its_quit_are_passed_on_like_sigterm(void **state)
+{
+	_cleanup_child_result_ struct child_result gone = { 0 }, quit = { 0 };
+
+	(void)state;
+	set_parts("wait", NULL);
+	gone = run_until(&(struct watch){ .signo = SIGHUP });
+	assert_int_equal(gone.status, 128 + SIGHUP);
+	quit = run_until(&(struct watch){ .signo = SIGQUIT });
+	assert_int_equal(quit.status, 128 + SIGQUIT);
+}
+
 static void a_child_that_dies_by_a_signal_is_left_to_the_next_start(void **state)
 {
 	_cleanup_child_result_ struct child_result res = { 0 };
@@ -246,7 +257,7 @@ static void a_second_signal_is_passed_on_to_unload(void **state)
 
 	(void)state;
 	set_parts(NULL, "wait");
-	res = run_until(&(struct watch){ .until = "INFO load", .again = true });
+	res = run_until(&(struct watch){ .until = "INFO load", .signo = SIGTERM });
 	assert_int_equal(res.status, 128 + SIGTERM);
 }
 
@@ -279,6 +290,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(leaves_everything_as_it_is_where_nothing_is_to_be_given_back),
 		cmocka_unit_test(
 			a_signal_while_it_loads_is_passed_on_and_ends_it_with_128_and_the_signal),
+		cmocka_unit_test(a_terminal_that_goes_and_its_quit_are_passed_on_like_sigterm),
 		cmocka_unit_test(a_child_that_dies_by_a_signal_is_left_to_the_next_start),
 		cmocka_unit_test(goes_on_when_somebody_else_s_child_ends),
 		cmocka_unit_test(a_second_signal_is_passed_on_to_unload),
