@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From facts to steps, or to everything that refuses: a pure function. Steps come in waves; those of a wave do not depend on each other.
+ * From facts to steps, or to everything that refuses: a pure function. Steps come in waves; those
+ * of a wave do not depend on each other.
  *   unload   modules that are not the side's, and all that hold them, holders first
  *   load     the side's modules and the host modules they need, what is needed first
  *   bind     devices that were bound, and those of the goal's vendors that are not
- * Refusals: MODULE_IN_USE, the rules' own, UNDO_IMPOSSIBLE, DEPENDENCY_CYCLE, and all of kernel/fit's, both ways.
+ * Refusals: MODULE_IN_USE, the rules' own, UNDO_IMPOSSIBLE, DEPENDENCY_CYCLE, and all of
+ * kernel/fit's, both ways.
  */
 #pragma once
 
@@ -31,7 +33,10 @@ struct steps {
 void steps_clear(struct steps *steps);
 #define _cleanup_steps_ _cleanup_(steps_clear)
 
-/* What may happen to a module that holds the goal's and is not of the goal: the first rule that names it; none: MODULE_IN_USE. */
+/*
+ * What may happen to a module that holds the goal's and is not of the goal: the first rule that
+ * names it; none: MODULE_IN_USE.
+ */
 struct swap_rule {
 	char *const *modules; /* NULL-ended; NULL itself: no module */
 	bool may_go;          /* unloaded, and loaded again where its file fits */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The swap as a transaction: read, plan, act, verify, and the way back when any of it fails after the first step. Guards around it, a journal beneath it.
+ * The swap as a transaction: read, plan, act, verify, and the way back when any of it fails after
+ * the first step. Guards around it, a journal beneath it.
  */
 #pragma once
 
@@ -49,13 +50,15 @@ struct swap_result {
 };
 
 /*
- * With the module lock held: 0 when the goal is live and everything is put back. Else -errno and verdicts: nothing has moved (a refusal), or ret->undone, or
- * UNDO_FAILED with the journal left open. A signal: -ECANCELED, undone.
+ * With the module lock held: 0 when the goal is live and everything is put back. Else -errno and
+ * verdicts: nothing has moved (a refusal), or ret->undone, or UNDO_FAILED with the journal left
+ * open. A signal: -ECANCELED, undone.
  */
 int swap_run(const struct swap_request *req, struct swap_result *ret, struct verdicts *why);
 
 /*
- * The first thing that any verb does. A crash of this boot's: if its goal is live the guards are put back, else `from` is the goal. ret_recovered
- * tells whether there was one; why has UNDO_FAILED when it could not be recovered.
+ * The first thing that any verb does. A crash of this boot's: if its goal is live the guards are
+ * put back, else `from` is the goal. ret_recovered tells whether there was one; why has UNDO_FAILED
+ * when it could not be recovered.
  */
 int swap_recover(const struct swap_request *req, bool *ret_recovered, struct verdicts *why);
