@@ -7,22 +7,22 @@
 
 #include "ofed/blockers.h"
 #include "ofed/policy.h"
+#include "ofed/ready_guard.h"
 
-enum { MAX_READY = 1 << 20, MS = 1000 };
+enum { MS = 1000 };
 
 /* One swap that is under way. */
 struct under_way {
 	const struct driver *d;
 	const struct ofed_swap *what;
-	char *ready; /* what stood in the ready file; NULL: there was none, or it is untouched */
-	size_t ready_len;
+	struct guard ready;
+	const struct guard *guards[2];
 	uint64_t first_us;
 	int stop_fd; /* our own, so that it can be silenced */
 };
 
 static void under_way_clear(struct under_way *u)
 {
-	free(u->ready);
 	closep(&u->stop_fd);
 }
 
@@ -42,27 +42,6 @@ static void log_plan(const struct swap_facts *facts, const struct steps *steps)
 		 NUM(count[STEP_BIND]));
 }
 
-/* Nobody may build or validate against what is about to go. */
-static void take_ready_away(struct under_way *u)
-{
-	const char *path = ofed_path(u->d->set->ready_path);
-	int r = sysroot_read(u->d->host, path, MAX_READY, &u->ready, &u->ready_len);
-
-	if (r == 0 || r != -ENOENT)
-		r = sysroot_remove(u->d->host, path);
-	if (r < 0 && r != -ENOENT)
-		log_warn("ready_file_stays", "file", path, "error", strerror(-r));
-}
-
-static void put_ready_back(const struct under_way *u)
-{
-	const char *path = ofed_path(u->d->set->ready_path);
-	int r = u->ready ? sysroot_replace(u->d->host, path, 0644, u->ready, u->ready_len) : 0;
-
-	if (r < 0)
-		log_warn("ready_file_lost", "file", path, "error", strerror(-r));
-}
-
 /* A descriptor that never becomes readable takes the signals' place. */
 static void go_to_the_end(const struct under_way *u)
 {
@@ -77,7 +56,6 @@ static void on_plan(void *data, const struct swap_facts *facts, const struct ste
 	struct under_way *u = data;
 
 	log_plan(facts, steps);
-	take_ready_away(u);
 	if (u->what->to_the_end)
 		go_to_the_end(u);
 }
@@ -88,7 +66,7 @@ static void on_step(void *data, const struct step *step, uint64_t begin_us, uint
 	static const char *const events[] = {
 		[STEP_UNLOAD] = "module_unloaded",
 		[STEP_LOAD] = "module_loaded",
-		[STEP_BIND] = "device_bound",
+		[STEP_BIND] = "device_probed",
 	};
 	struct under_way *u = data;
 
@@ -121,6 +99,7 @@ static struct swap_request request_of(struct under_way *u, const struct swap_pol
 		.boot_id = d->running.boot_id,
 		.goal = u->what->goal,
 		.policy = policy,
+		.guards = u->guards,
 		.judge = blockers_judge,
 		.judge_data = (void *)d->host,
 		.settings = settings,
@@ -135,6 +114,8 @@ static struct swap_request request_of(struct under_way *u, const struct swap_pol
 static int under_way_init(struct under_way *u, const struct driver *d, const struct ofed_swap *what)
 {
 	*u = (struct under_way){ .d = d, .what = what, .stop_fd = -1 };
+	u->ready = ready_guard(ofed_path(d->set->ready_path));
+	u->guards[0] = &u->ready;
 	if (d->stop_fd >= 0)
 		u->stop_fd = fcntl(d->stop_fd, F_DUPFD_CLOEXEC, 0);
 	return d->stop_fd >= 0 && u->stop_fd < 0 ? -errno : 0;
@@ -166,8 +147,6 @@ int request_run(const struct driver *d, const struct ofed_swap *what, struct ver
 	policy_rules(d->set, what->tree, rules);
 	req = request_of(&u, &policy, settings);
 	r = swap_run(&req, &res, why);
-	if (r < 0 && (res.undone || !res.moved))
-		put_ready_back(&u);
 	log_result(&u, &res, r);
 	return r;
 }

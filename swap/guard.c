@@ -36,7 +36,7 @@ static int restore_from(const struct guard *g, const struct sysroot *root, int f
 		return -errno;
 	if (st.st_size == 0)
 		return 0;
-	r = g->restore(root, fd, why);
+	r = g->restore(g, root, fd, why);
 	if (r < 0 && why->n == told)
 		return failed(why, g->path, r);
 	return r;
@@ -93,7 +93,7 @@ int guard_save(const struct guard *g, const struct sysroot *root, char *const mo
 	fd = make_file(root, path);
 	if (fd < 0)
 		return failed(why, path, fd);
-	r = g->save(root, fd, modules);
+	r = g->save(g, root, fd, modules);
 	if (r < 0) {
 		(void)failed(why, culprit(g, path, fd, r), r);
 		(void)guard_restore(g, root, why);

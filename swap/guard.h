@@ -14,8 +14,10 @@ struct guard {
 	const char *name;
 	const char *path; /* what it sets, for GUARD_FAILED where restore() does not say better */
 	/* modules: all that the swap moves, NULL-ended */
-	int (*save)(const struct sysroot *root, int fd, char *const modules[]);
-	int (*restore)(const struct sysroot *root, int fd, struct verdicts *why);
+	int (*save)(const struct guard *g, const struct sysroot *root, int fd,
+		    char *const modules[]);
+	int (*restore)(const struct guard *g, const struct sysroot *root, int fd,
+		       struct verdicts *why);
 };
 
 /* `install NAME /bin/false` in run/modprobe.d: new modprobe processes load none of the modules */

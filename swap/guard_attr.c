@@ -4,9 +4,6 @@
 
 #include "swap/guard.h"
 
-#define AUTOPROBE "sys/bus/pci/drivers_autoprobe"
-#define RCU_EXPEDITED "sys/kernel/rcu_expedited"
-
 enum { MAX_VALUE = 64 };
 
 /* No such attribute: nothing to do, and the record stays empty. */
@@ -41,40 +38,44 @@ static int restore(const struct sysroot *root, int fd, const char *path)
 	return strcmp(now, old) == 0 ? 0 : sysroot_write_attr(root, path, old);
 }
 
-static int autoprobe_save(const struct sysroot *root, int fd, char *const modules[])
+static int autoprobe_save(const struct guard *g, const struct sysroot *root, int fd,
+			  char *const modules[])
 {
 	(void)modules;
-	return save(root, fd, AUTOPROBE, "0");
+	return save(root, fd, g->path, "0");
 }
 
-static int autoprobe_restore(const struct sysroot *root, int fd, struct verdicts *why)
+static int autoprobe_restore(const struct guard *g, const struct sysroot *root, int fd,
+			     struct verdicts *why)
 {
 	(void)why;
-	return restore(root, fd, AUTOPROBE);
+	return restore(root, fd, g->path);
 }
 
-static int rcu_save(const struct sysroot *root, int fd, char *const modules[])
+static int rcu_save(const struct guard *g, const struct sysroot *root, int fd,
+		    char *const modules[])
 {
 	(void)modules;
-	return save(root, fd, RCU_EXPEDITED, "1");
+	return save(root, fd, g->path, "1");
 }
 
-static int rcu_restore(const struct sysroot *root, int fd, struct verdicts *why)
+static int rcu_restore(const struct guard *g, const struct sysroot *root, int fd,
+		       struct verdicts *why)
 {
 	(void)why;
-	return restore(root, fd, RCU_EXPEDITED);
+	return restore(root, fd, g->path);
 }
 
 const struct guard guard_autoprobe = {
 	.name = "autoprobe",
-	.path = AUTOPROBE,
+	.path = "sys/bus/pci/drivers_autoprobe",
 	.save = autoprobe_save,
 	.restore = autoprobe_restore,
 };
 
 const struct guard guard_rcu_expedited = {
 	.name = "rcu_expedited",
-	.path = RCU_EXPEDITED,
+	.path = "sys/kernel/rcu_expedited",
 	.save = rcu_save,
 	.restore = rcu_restore,
 };

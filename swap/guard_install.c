@@ -4,8 +4,6 @@
 
 #include "swap/guard.h"
 
-#define CONF "run/modprobe.d/gdrkit-swap.conf"
-
 static int format(char *const modules[], char **ret, size_t *ret_len)
 {
 	_cleanup_free_ char *text = NULL;
@@ -27,7 +25,8 @@ static int format(char *const modules[], char **ret, size_t *ret_len)
 }
 
 /* There is no old value: the record only says that the file may be there. */
-static int install_save(const struct sysroot *root, int fd, char *const modules[])
+static int install_save(const struct guard *g, const struct sysroot *root, int fd,
+			char *const modules[])
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
@@ -35,22 +34,23 @@ static int install_save(const struct sysroot *root, int fd, char *const modules[
 
 	if (r < 0)
 		return r;
-	if (write(fd, CONF, strlen(CONF)) < 0)
+	if (write(fd, g->path, strlen(g->path)) < 0)
 		return -errno;
-	return sysroot_replace(root, CONF, 0644, text, len);
+	return sysroot_replace(root, g->path, 0644, text, len);
 }
 
-static int install_restore(const struct sysroot *root, int fd, struct verdicts *why)
+static int install_restore(const struct guard *g, const struct sysroot *root, int fd,
+			   struct verdicts *why)
 {
 	(void)fd;
 	(void)why;
 	/* On a read-only file system, removing what is not there would be an error. */
-	return sysroot_exists(root, CONF) ? sysroot_remove(root, CONF) : 0;
+	return sysroot_exists(root, g->path) ? sysroot_remove(root, g->path) : 0;
 }
 
 const struct guard guard_install = {
 	.name = "install",
-	.path = CONF,
+	.path = "run/modprobe.d/gdrkit-swap.conf",
 	.save = install_save,
 	.restore = install_restore,
 };
