@@ -119,6 +119,18 @@ static int add_end(struct history *h, json_t *record)
 	return 0;
 }
 
+static int add_undo(struct history *h, json_t *record)
+{
+	struct journal_swap *last = h->n ? &h->swaps[h->n - 1] : NULL;
+	const char *why;
+
+	if (json_unpack(record, "{s:s}", "undo", &why) < 0)
+		return -EBADMSG;
+	if (h->current && last && last->open)
+		last->failed = strcmp(why, "failed") == 0;
+	return 0;
+}
+
 int history_add(struct history *h, json_t *record)
 {
 	json_t *begin = json_object_get(record, "begin");
@@ -127,6 +139,8 @@ int history_add(struct history *h, json_t *record)
 		return -EBADMSG;
 	if (begin)
 		return add_begin(h, begin);
+	if (json_object_get(record, "undo"))
+		return add_undo(h, record);
 	return json_object_get(record, "end") ? add_end(h, record) : 0;
 }
 

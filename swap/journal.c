@@ -117,6 +117,12 @@ const struct journal_swap *journal_last(const struct journal *j)
 	return history_last(&j->history);
 }
 
+const struct journal_swap *journal_swaps(const struct journal *j, size_t *ret_n)
+{
+	*ret_n = j->history.n;
+	return j->history.swaps;
+}
+
 bool journal_failed_before(const struct journal *j, const char *owner, const char *digest,
 			   const char *settings)
 {
@@ -224,6 +230,12 @@ int journal_step(struct journal *j, const char *op, const char *object, unsigned
 	return write_record(
 		j, json_pack("{s:s, s:s, s:I}", "step", op, kind, object, "wave", (json_int_t)wave),
 		false);
+}
+
+int journal_undo(struct journal *j, bool failed)
+{
+	return write_record(j, json_pack("{s:s}", "undo", failed ? "failed" : "interrupted"),
+			    false);
 }
 
 int journal_end(struct journal *j, const char *how, bool recovered)

@@ -5,6 +5,7 @@
  *   {"begin": {"boot", "owner", "settings": DIGEST, "from": STATE, "to": STATE}}
  *   {"guard": "save", "name": "autoprobe"}
  *   {"step": "unload", "module": "ib_core", "wave": 3}     {"step": "bind", "device": ADDRESS, ...}
+ *   {"undo": "failed" | "interrupted"}
  *   {"end": "done" | "undone" | "interrupted", "recovered": true}
  * A begin of this boot without an end is a crash. Records of other boots are void. Room for a whole
  * swap is reserved at begin, so that a full disk refuses a swap and never cuts one off. /run goes
@@ -34,6 +35,7 @@ int journal_lock(struct journal *j, int stop_fd, uint64_t timeout_ms);
 struct journal_swap {
 	char *owner, *settings;
 	struct state from, to;
+	bool failed;      /* the way back was begun because a step failed, not for a signal */
 	bool open;        /* no end */
 	char *end;        /* NULL while open */
 	bool recovered;   /* a crash, ended by a later process */
@@ -43,6 +45,8 @@ struct journal_swap {
 
 /* The last swap of this boot, one written here too; NULL: none. Valid to the next lock or begin. */
 const struct journal_swap *journal_last(const struct journal *j);
+/* All swaps of this boot, the oldest first; valid as journal_last. */
+const struct journal_swap *journal_swaps(const struct journal *j, size_t *ret_n);
 /*
  * Did this goal (a tree's digest; "": never) with these settings end as undone, with no success of
  * the goal since?
@@ -59,6 +63,8 @@ int journal_begin(struct journal *j, const char *owner, const struct state *from
 		  const struct state *to, const char *settings);
 int journal_guard(struct journal *j, const char *what, const char *name);
 int journal_step(struct journal *j, const char *op, const char *object, unsigned wave);
+/* The way back begins: what follows is undone, and remembered if `failed`. */
+int journal_undo(struct journal *j, bool failed);
 int journal_end(struct journal *j, const char *how, bool recovered);
 
 /*

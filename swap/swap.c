@@ -125,9 +125,10 @@ static int reach(struct transaction *t, enum side side)
 {
 	static const struct swap_policy onward = { .no_way_back = true };
 	_cleanup_verdicts_ struct verdicts why = { 0 };
-	int err = swap_read_again(t->req->root, t->facts);
+	int err;
 
 	steps_clear(&t->steps);
+	err = swap_read_again(t->req->root, t->facts);
 	if (!err)
 		err = swap_plan(t->facts, side, &onward, &t->steps, &why);
 	if (!err && verdicts_refuse(&why))
@@ -148,6 +149,7 @@ static void undo(struct transaction *t, bool interrupted)
 
 	if (o->undo)
 		o->undo(o->data, t->why);
+	(void)journal_undo(t->journal, !interrupted); /* the way back does not wait for a disk */
 	err = reach(t, SIDE_FROM);
 	if (restore_guards(t) && !err)
 		err = -EIO;
@@ -276,7 +278,8 @@ static int finish(struct transaction *t, const struct journal_swap *last)
 		return err;
 	if (state == &last->to)
 		return journal_end(t->journal, "done", true);
-	return journal_end(t->journal, last->crashes ? "undone" : "interrupted", true);
+	return journal_end(t->journal, last->failed || last->crashes ? "undone" : "interrupted",
+			   true);
 }
 
 int swap_recover(const struct swap_request *req, bool *ret_recovered, struct verdicts *why)

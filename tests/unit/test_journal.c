@@ -250,6 +250,19 @@ static void a_swap_that_was_interrupted_is_tried_again(void **state)
 	assert_false(journal_failed_before(j, "ofed", "A", "S"));
 }
 
+static void a_crash_on_the_way_back_still_tells_why_it_was_begun(void **state)
+{
+	_cleanup_(journal_freep) struct journal *j = journal_of(*state, A_OPEN);
+
+	assert_false(journal_last(j)->failed);
+	assert_int_equal(journal_undo(j, true), 0);
+	assert_true(journal_last(j)->failed);
+	assert_true(journal_last(j)->open);
+	j = journal_free(j);
+	j = locked(*state);
+	assert_true(journal_last(j)->failed);
+}
+
 static void a_way_back_never_counts_as_failed_before(void **state)
 {
 	_cleanup_(journal_freep) struct journal *j =
@@ -450,6 +463,7 @@ int main(void)
 		on_a_node(a_success_since_forgets_the_failure),
 		on_a_node(a_failure_after_a_success_is_remembered),
 		on_a_node(a_swap_that_was_interrupted_is_tried_again),
+		on_a_node(a_crash_on_the_way_back_still_tells_why_it_was_begun),
 		on_a_node(a_way_back_never_counts_as_failed_before),
 		on_a_node(counts_the_crashes_in_a_row_before_the_last_swap),
 		on_a_node(counts_crashes_on_the_way_back_by_its_label),
