@@ -56,6 +56,34 @@ struct swap_module *swap_find(const struct swap_facts *f, const char *name)
 	return NULL;
 }
 
+int swap_add(struct swap_facts *f, const char *name, enum swap_role role)
+{
+	struct swap_module *m;
+
+	if (swap_find(f, name))
+		return 0;
+	m = reallocarray(f->m, f->n + 1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	f->m = m;
+	f->m[f->n] = (struct swap_module){ .name = strdup(name), .role = role };
+	return f->m[f->n].name ? (f->n++, 0) : -ENOMEM;
+}
+
+/* What has come since and holds one of them: it may have to go as well. */
+static int add_newcomers(const struct live *live, struct swap_facts *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < f->n; i++) {
+		const struct live_module *l = live_find(live, f->m[i].name);
+
+		for (char **h = l ? l->holders : NULL; !err && h && *h; h++)
+			err = swap_add(f, *h, ROLE_BYSTANDER);
+	}
+	return err;
+}
+
 /* What proc/modules says of each module. */
 static int refresh_live(const struct live *live, struct swap_facts *f)
 {
@@ -82,6 +110,8 @@ int swap_read_again(const struct sysroot *root, struct swap_facts *f)
 
 	if (!err)
 		err = pci_read(root, &pci);
+	if (!err)
+		err = add_newcomers(&live, f);
 	if (!err)
 		err = refresh_live(&live, f);
 	for (size_t i = 0; !err && i < f->n; i++) {

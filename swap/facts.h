@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that a swap needs to know, read before anything moves: live modules and who holds them, the goal, and the files for both ways, opened, unpacked and ready to be judged. What
- * is not found here cannot be found later, when there may be no network to fetch it over.
+ * All that a swap needs to know, read before anything moves: live modules and who holds them, the
+ * goal, and the files for both ways, opened, unpacked and ready to be judged. What is not found
+ * here cannot be found later, when there may be no network to fetch it over.
  */
 #pragma once
 
@@ -64,20 +65,27 @@ struct goal {
 	const struct state *state;
 	const struct tree *tree; /* NULL: files come from kept trees and from the host */
 	const char *trees;       /* store of kept trees: "run/gdrkit/trees" */
-	bool nearest; /* another build of a host module will do, if it fits: `before`, whose host file was replaced */
+	/* another build of a host module will do, if it fits: `before`, its file was replaced */
+	bool nearest;
 };
 
 /*
- * Everything that cannot be read is a verdict; what is merely not there (a file for the way back) is left to the planner. -errno: out of memory, or no
- * /sys/module at all. `from` is what is live now.
+ * Everything that cannot be read is a verdict; what is merely not there (a file for the way back)
+ * is left to the planner. -errno: out of memory, or no /sys/module at all. `from` is what is live
+ * now.
  */
 int swap_read(const struct sysroot *root, const struct goal *goal, struct swap_facts **ret,
 	      struct verdicts *why);
 struct swap_facts *swap_facts_free(struct swap_facts *f);
 DEFINE_CLEANUP(struct swap_facts, swap_facts_free);
-/* Reads again what is live; files stay as they are. */
+/*
+ * Reads again what is live, newcomers among the holders too; files stay as they are. Steps made of
+ * the facts before are void.
+ */
 int swap_read_again(const struct sysroot *root, struct swap_facts *f);
 
+/* There already: nothing changes. */
+int swap_add(struct swap_facts *f, const char *name, enum swap_role role);
 struct swap_module *swap_find(const struct swap_facts *f, const char *name);
 /* The state that a side stands for, as the journal keeps it. */
 int swap_state(const struct swap_facts *f, enum side side, const char *digest, struct state *ret);

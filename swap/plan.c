@@ -132,7 +132,7 @@ static void judge_holders(struct planner *p, const struct swap_module *m)
 	else if (m->refcount < 0)
 		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
 			    "is permanent: it has no exit function");
-	else if (foreign > 0)
+	else if (foreign > 0 && !p->policy->no_way_back) /* there, the runner waits for them */
 		verdicts_no(p->why, REASON_MODULE_IN_USE, m->name,
 			    "%d reference%s that no module holds: processes, sockets or devices",
 			    foreign, foreign == 1 ? "" : "s");
@@ -147,7 +147,7 @@ static void judge_out(struct planner *p)
 		if (!p->mark[i].out)
 			continue;
 		judge_holders(p, m);
-		if (p->side == SIDE_TO && m->role == ROLE_BYSTANDER)
+		if (m->role == ROLE_BYSTANDER && !p->policy->no_way_back)
 			judge_bystander(p, m);
 		if (!p->policy->no_way_back && from->live && !from->file)
 			verdicts_no(p->why, REASON_UNDO_IMPOSSIBLE, m->name, "%s",

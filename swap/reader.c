@@ -36,20 +36,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct swap_module *)a)->name, ((const struct swap_module *)b)->name);
 }
 
-static int add_module(struct swap_facts *f, const char *name, enum swap_role role)
-{
-	struct swap_module *m;
-
-	if (swap_find(f, name))
-		return 0;
-	m = reallocarray(f->m, f->n + 1, sizeof(*m));
-	if (!m)
-		return -ENOMEM;
-	f->m = m;
-	f->m[f->n] = (struct swap_module){ .name = strdup(name), .role = role };
-	return f->m[f->n].name ? (f->n++, 0) : -ENOMEM;
-}
-
 /* The goal's modules and, transitively, whatever holds one of them. */
 static int collect_modules(struct reader *r)
 {
@@ -57,12 +43,12 @@ static int collect_modules(struct reader *r)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->goal->state->n; i++)
-		err = add_module(f, r->goal->state->m[i].name, ROLE_GOAL);
+		err = swap_add(f, r->goal->state->m[i].name, ROLE_GOAL);
 	for (size_t i = 0; !err && i < f->n; i++) {
 		const struct live_module *m = live_find(&r->live, f->m[i].name);
 
 		for (char **h = m ? m->holders : NULL; !err && h && *h; h++)
-			err = add_module(f, *h, ROLE_BYSTANDER);
+			err = swap_add(f, *h, ROLE_BYSTANDER);
 	}
 	return err;
 }
@@ -259,22 +245,27 @@ static int read_sides(struct reader *r)
 	return 0;
 }
 
-/* A module of the host that the goal needs and that is not live: loaded too, from the host's own tree. */
+/*
+ * A module of the host that the goal needs and that is not live, or that the goal had no use for
+ * itself: loaded too, from the host's own tree.
+ */
 static int add_host_module(struct reader *r, const char *name)
 {
-	struct swap_module *m;
+	const struct swap_module *known = swap_find(r->facts, name);
+	struct swap_side *to;
 	int err;
 
-	if (swap_find(r->facts, name) || live_find(&r->live, name))
+	if (known ? known->side[SIDE_TO].live || known->side[SIDE_TO].missing
+		  : live_find(&r->live, name) != NULL)
 		return 0;
-	err = add_module(r->facts, name, ROLE_HOST);
+	err = swap_add(r->facts, name, ROLE_HOST);
 	if (err)
 		return err;
-	m = &r->facts->m[r->facts->n - 1];
-	find_on_host(r, name, true, &m->side[SIDE_TO]);
-	m->side[SIDE_TO].live = m->side[SIDE_TO].file != NULL;
-	m->side[SIDE_TO].params = host_options(r, name);
-	return m->side[SIDE_TO].params ? 0 : -ENOMEM;
+	to = &swap_find(r->facts, name)->side[SIDE_TO];
+	find_on_host(r, name, true, to);
+	to->live = to->file != NULL;
+	to->params = host_options(r, name);
+	return to->params ? 0 : -ENOMEM;
 }
 
 /* The array grows while it is walked: what a host module needs is looked for as well. */

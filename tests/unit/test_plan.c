@@ -317,6 +317,22 @@ static void needs_no_way_back_in_recovery(void **state)
 	assert_int_equal(t->why.n, 0);
 }
 
+static void does_not_refuse_the_way_back_for_a_reference_or_for_a_newcomer(void **state)
+{
+	static const struct swap_policy onward = { .no_way_back = true };
+	struct plan_test *t = *state;
+
+	for (size_t i = 0; i < t->facts->n; i++)
+		t->facts->m[i].id = t->facts->m[i].side[SIDE_TO].id;
+	t->facts->m[MIDDLE_AT].refcount++;
+	t->facts->m[TOP_AT].role = ROLE_BYSTANDER;
+	t->facts->m[TOP_AT].side[SIDE_FROM].live = false;
+	plan_with(t, SIDE_FROM, &onward);
+	assert_int_equal(t->why.n, 0);
+	assert_steps(t, "unload side_top,top | unload middle | unload core | "
+			"load core | load middle,side_top");
+}
+
 static void judges_new_modules_against_new_exports_not_against_those_that_go(void **state)
 {
 	struct plan_test *t = *state;
@@ -414,6 +430,7 @@ int main(void)
 		PLAN_TEST(leaves_a_bystander_out_that_no_longer_fits_and_says_so),
 		PLAN_TEST(refuses_where_there_is_no_file_for_the_way_back),
 		PLAN_TEST(needs_no_way_back_in_recovery),
+		PLAN_TEST(does_not_refuse_the_way_back_for_a_reference_or_for_a_newcomer),
 		PLAN_TEST(judges_new_modules_against_new_exports_not_against_those_that_go),
 		PLAN_TEST(names_a_circle_of_modules_that_need_each_other),
 		PLAN_TEST(leaves_a_host_module_alone_that_somebody_has_begun_to_use),
