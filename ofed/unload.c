@@ -8,22 +8,28 @@
 #include "ofed/request.h"
 #include "tree/expose.h"
 
-/* What swaps of this boot brought and `before` does not know: it was not there. */
+/*
+ * `before` has what the first swap of this boot moved. Of what only later ones moved, the first of
+ * those knows how it was; what no state of the time before names was not there.
+ */
 static int add_what_came(const struct driver *d, struct state *goal)
 {
 	_cleanup_(journal_freep) struct journal *j = NULL;
-	const struct journal_swap *last;
+	const struct journal_swap *swaps;
+	size_t n;
 	int r = journal_open(d->host, d->running.boot_id, &j);
 
 	if (r == 0)
 		r = journal_lock(j, d->stop_fd, d->timeout_ms);
 	if (r < 0)
 		return r;
-	last = journal_last(j);
-	if (last && strcmp(last->owner, OFED_OWNER) == 0)
-		r = state_extend(goal, &last->from);
-	if (r == 0 && last && strcmp(last->owner, OFED_OWNER) == 0)
-		r = state_extend(goal, &last->to);
+	swaps = journal_swaps(j, &n);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (strcmp(swaps[i].owner, OFED_OWNER) == 0)
+			r = state_adopt(goal, &swaps[i].from);
+	}
+	if (r == 0 && n > 0 && strcmp(swaps[n - 1].owner, OFED_OWNER) == 0)
+		r = state_extend(goal, &swaps[n - 1].to);
 	return r;
 }
 

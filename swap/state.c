@@ -219,6 +219,17 @@ int state_extend(struct state *s, const struct state *other)
 	return r;
 }
 
+int state_adopt(struct state *s, const struct state *other)
+{
+	int r = 0;
+
+	for (const struct state_module *m = other->m; r == 0 && m < other->m + other->n; m++) {
+		if (!state_find(s, m->name))
+			r = add_module(s, m->name, m->live ? &m->id : NULL, m->params);
+	}
+	return r;
+}
+
 bool state_is_live(const struct sysroot *root, const struct state *s)
 {
 	for (const struct state_module *m = s->m; m < s->m + s->n; m++) {

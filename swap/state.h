@@ -49,6 +49,8 @@ int state_of_tree(const struct sysroot *root, const struct manifest *m, const ch
 		  const char *boot_id, const struct state *before, struct state *ret);
 /* Names in `other` that s does not have are added as not live. */
 int state_extend(struct state *s, const struct state *other);
+/* Names in `other` that s does not have are added as they are there. */
+int state_adopt(struct state *s, const struct state *other);
 
 const struct state_module *state_find(const struct state *s, const char *name);
 /* Is it what is live? Reads /sys/module only, opens no module file. */

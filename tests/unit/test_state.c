@@ -186,6 +186,23 @@ static void is_live_only_with_every_module_of_the_same_build_and_the_others_gone
 	assert_false(state_is_live(node->root, &s));
 }
 
+static void adopts_what_only_the_other_state_names_as_it_is_there(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_state_ struct state s = { 0 }, other = { 0 };
+
+	fake_module(node, "mlx5_core", "BBBB");
+	other = captured(node);
+	assert_int_equal(state_adopt(&s, &other), 0);
+	assert_true(state_find(&s, "mlx5_core")->live);
+	assert_string_equal(state_find(&s, "mlx5_core")->id.srcversion, "BBBB");
+	assert_false(state_find(&s, "ib_core")->live);
+	fake_module(node, "mlx5_core", "CCCC");
+	other.m[0].live = !other.m[0].live;
+	assert_int_equal(state_adopt(&s, &other), 0);
+	assert_int_equal(s.n, other.n);
+}
+
 static void adds_what_only_the_other_state_names_as_not_live(void **state)
 {
 	const struct fake_node *node = *state;
@@ -321,6 +338,7 @@ int main(void)
 		on_a_node(a_tree_asks_for_optional_modules_only_where_they_are_or_were),
 		on_a_node(a_tree_on_an_empty_node_asks_for_what_is_not_optional),
 		on_a_node(is_live_only_with_every_module_of_the_same_build_and_the_others_gone),
+		on_a_node(adopts_what_only_the_other_state_names_as_it_is_there),
 		on_a_node(adds_what_only_the_other_state_names_as_not_live),
 		on_a_node(comes_back_whole_from_json),
 		cmocka_unit_test(refuses_json_that_is_no_state),
