@@ -22,7 +22,8 @@ struct invocation {
 	struct ofed_settings set;
 	struct sysroot *host, *own;
 	char *const *argv;
-	char *operand; /* the verb as it was spelt */
+	char *operand;    /* the verb as it was spelt */
+	sigset_t blocked; /* before main() blocked what says stop */
 };
 
 struct verb {
@@ -38,7 +39,7 @@ static int status(const struct invocation *in);
 
 static const struct verb verbs[] = {
 	{ "run", "load, wait, and on SIGTERM give the stack back: what a container starts",
-	  .alone = run },
+	  .alone = run, .stoppable = true },
 	{ "build", "make a driver tree from a source; prints where it lies",
 	  .in_driver = verb_build, .stoppable = true },
 	{ "plan", "print what load would do, or all that refuses it", .in_driver = verb_plan },
@@ -48,8 +49,8 @@ static const struct verb verbs[] = {
 	  .in_driver = verb_unload, .exclusive = true, .stoppable = true },
 	{ "status", "print what is live; exit 1 if that is not what the ready file says",
 	  .alone = status },
-	{ "precompiled", "the same as run", .alone = run },
-	{ "sources", "the same as run", .alone = run },
+	{ "precompiled", "the same as run", .alone = run, .stoppable = true },
+	{ "sources", "the same as run", .alone = run, .stoppable = true },
 };
 enum { VERBS = sizeof(verbs) / sizeof(*verbs) };
 
@@ -108,15 +109,16 @@ static int fail(const char *object, int error)
 	return driver_end(&nowhere, BINARY, driver_error(&why, object, error), &why);
 }
 
-/* Readable once one of them comes. Blocked for good: a verb ends in old or new, never between. */
+/*
+ * Readable once one of them comes, or has come since main() blocked them. Blocked for good: a verb
+ * ends in old or new, never between.
+ */
 static int hear_signals(int *ret)
 {
 	sigset_t set;
 	int fd;
 
 	stop_signals(&set);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -152,7 +154,7 @@ static uint64_t timeout(const struct ofed_settings *set)
 	return getenv(INSTANCE_FD) ? 0 : TIMEOUT_BY_HAND_MS;
 }
 
-/* ^Z, or a word to a terminal from its background: no reason to stand still with modules half moved. */
+/* Nor does ^Z hold it up half-way, or a terminal that it writes to from the background. */
 static void never_stand_still(void)
 {
 	(void)signal(SIGTSTP, SIG_IGN);
@@ -278,6 +280,8 @@ static int invoke(struct invocation *in)
 	if (!v)
 		return misused(&why);
 	in->operand = operands[0];
+	if (!v->stoppable)
+		(void)sigprocmask(SIG_SETMASK, &in->blocked, NULL);
 	return dispatch(in, v);
 }
 
@@ -296,8 +300,11 @@ static void leave_last_words(void)
 int main(int argc, char *argv[])
 {
 	struct invocation in = { .argv = argv };
+	sigset_t stop;
 	int code;
 
+	stop_signals(&stop);
+	(void)sigprocmask(SIG_BLOCK, &stop, &in.blocked);
 	(void)signal(SIGPIPE, SIG_IGN); /* a log that nobody reads is no reason to stop half-way */
 	if (argc > 0 && answers_about_itself(argv + 1))
 		return fflush(stdout) == 0 ? 0 : EXIT_SYSTEM;
