@@ -6,6 +6,7 @@
 
 #include "common/child.h"
 #include "common/progress.h"
+#include "tree/folder.h"
 
 /* ---- the first error */
 
@@ -76,8 +77,9 @@ const char *kbuild_first_error(const char *output, size_t *ret_len)
 
 struct listener {
 	int log_fd;
-	struct progress *progress;
-	uint64_t compiled;
+	const char *what;          /* as the progress calls it */
+	struct progress *progress; /* from the first file on: most children compile none */
+	uint64_t compiled, total;  /* total 0: not known */
 	char *error;
 	enum rank rank; /* of `error` */
 };
@@ -111,6 +113,30 @@ static void keep_error(struct listener *l, const char *line, size_t len)
 	l->rank = rank;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), need = strlen(end);
+
+	return len >= need && !strcmp(text + len - need, end);
+}
+
+/* "  CC [M]  /x/a.o"; modpost's x.mod.o has no file in the source. */
+static bool is_compiled(const char *line)
+{
+	return (!strncmp(line, "  CC [M]", 8) || !strncmp(line, "  AS [M]", 8)) &&
+	       !ends_in(line, ".mod.o");
+}
+
+static void count_file(struct listener *l, const char *line)
+{
+	const char *slash = strrchr(line, '/');
+
+	if (!l->progress && progress_new(l->what, l->total, &l->progress) < 0)
+		return;
+	l->compiled += !l->total || l->compiled < l->total;
+	progress_step(l->progress, l->compiled, slash ? slash + 1 : line + 8);
+}
+
 static void on_line(void *data, const char *line)
 {
 	struct listener *l = data;
@@ -119,11 +145,16 @@ static void on_line(void *data, const char *line)
 	write_log(l->log_fd, line, len);
 	write_log(l->log_fd, "\n", 1);
 	keep_error(l, line, len);
-	if (!strncmp(line, "  CC [M]", 8) || !strncmp(line, "  LD [M]", 8)) {
-		const char *slash = strrchr(line, '/');
+	if (is_compiled(line))
+		count_file(l, line);
+}
 
-		progress_step(l->progress, ++l->compiled, slash ? slash + 1 : line + 8);
-	}
+/* What the kernel's configuration leaves out is done as well. */
+static void end_progress(struct listener *l, bool good)
+{
+	if (l->progress && l->total && good)
+		progress_step(l->progress, l->total, NULL);
+	l->progress = progress_free(l->progress);
 }
 
 static int make_environment(char ***ret)
@@ -162,13 +193,15 @@ static int judge(const struct kbuild *b, const char *object, const struct child_
 	return -ENOEXEC;
 }
 
-int kbuild_child(const struct kbuild *b, const char *object, const char *const argv[],
-		 struct verdicts *why)
+/* files: how many it has to compile; 0: not known. */
+static int run_child(const struct kbuild *b, const char *object, const char *const argv[],
+		     size_t files, struct verdicts *why)
 {
-	_cleanup_(progress_freep) struct progress *progress = NULL;
 	_cleanup_child_result_ struct child_result res = { 0 };
 	_cleanup_strv_ char **env = NULL;
-	struct listener l = { .log_fd = b->log_fd, .rank = NO_RANK };
+	struct listener l = {
+		.log_fd = b->log_fd, .what = object, .total = files, .rank = NO_RANK
+	};
 	struct child_spec spec = {
 		.argv = argv,
 		.dir = b->scratch,
@@ -178,13 +211,11 @@ int kbuild_child(const struct kbuild *b, const char *object, const char *const a
 	};
 	int r = make_environment(&env);
 
-	if (r == 0)
-		r = progress_new(object, 0, &progress);
 	if (r < 0)
 		return r;
-	l.progress = progress;
 	spec.env = (const char *const *)env;
 	r = child_run(&spec, &res);
+	end_progress(&l, r == 0 && res.status == 0 && !res.stopped);
 	if (r < 0)
 		verdicts_no(why, REASON_BUILD_FAILED, object, "%s: %s", argv[0], strerror(-r));
 	else
@@ -193,7 +224,35 @@ int kbuild_child(const struct kbuild *b, const char *object, const char *const a
 	return r;
 }
 
+int kbuild_child(const struct kbuild *b, const char *object, const char *const argv[],
+		 struct verdicts *why)
+{
+	return run_child(b, object, argv, 0, why);
+}
+
 /* ---- kbuild directories */
+
+static bool is_source(const char *name)
+{
+	return (ends_in(name, ".c") && !ends_in(name, ".mod.c")) || ends_in(name, ".S");
+}
+
+static int count_sources(const struct kbuild *b, const char *dir, size_t *ret)
+{
+	_cleanup_(sysroot_freep) struct sysroot *root = NULL;
+	_cleanup_strv_ char **files = NULL;
+	size_t n = 0;
+	int r = sysroot_open(b->scratch, &root);
+
+	if (r == 0)
+		r = folder_find(root, dir, is_source, &files);
+	if (r < 0)
+		return r;
+	while (files[n])
+		n++;
+	*ret = n;
+	return 0;
+}
 
 /* What make is given: owned words, NULL-ended. */
 static int make_argv(const struct kbuild *b, const struct recipe_values *values, const char *dir,
@@ -243,6 +302,7 @@ static int run_make(const struct kbuild *b, const struct recipe_values *values, 
 	_cleanup_strv_ char **argv = NULL;
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
+	size_t files;
 	int r;
 
 	if (asprintf(&path, "%s/%s", b->scratch, dir) < 0)
@@ -252,7 +312,9 @@ static int run_make(const struct kbuild *b, const struct recipe_values *values, 
 		return -ENOEXEC;
 	}
 	r = make_argv(b, values, dir, symvers, &argv);
-	return r < 0 ? r : kbuild_child(b, dir, (const char *const *)argv, why);
+	if (r == 0)
+		r = count_sources(b, dir, &files);
+	return r < 0 ? r : run_child(b, dir, (const char *const *)argv, files, why);
 }
 
 static int run_kbuild(const struct kbuild *b, const struct recipe_values *values,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a recipe's build in a scratch copy of its source: make for each kbuild directory, symbols
- * chained (KBUILD_EXTRA_SYMBOLS), or the recipe's own commands. Progress: files compiled, counted
- * in kbuild's output. On failure BUILD_FAILED with the compiler's first error in the detail.
+ * chained (KBUILD_EXTRA_SYMBOLS), or the recipe's own commands. On failure BUILD_FAILED with the
+ * compiler's first error in the detail.
+ *
+ * Progress: files compiled, counted in kbuild's output, of the sources (*.c, *.S) below the kbuild
+ * directory. Of how many is not known for commands: what configure chooses from a source that holds
+ * far more is its own. What compiles nothing (configure, strip) shows none.
  *
  * Children get LC_ALL=C, PATH, HOME and TMPDIR: what else the environment holds (MAKEFLAGS of a
  * make that runs us, KCFLAGS, ARCH) is not in the tree's key and must not change the tree.

@@ -161,6 +161,54 @@ static void gives_make_the_kernels_directory_flags_and_symbols_chained(void **st
 	assert_non_null(strstr(log, wanted));
 }
 
+/* What the log says of progress while this is built. */
+static char *progress_of(struct fixture *f)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	char *said;
+	size_t len;
+	FILE *to = open_memstream(&said, &len);
+
+	assert_non_null(to);
+	log_setup(to, LOG_JSON, LEVEL_INFO);
+	assert_int_equal(run(f, &why), 0);
+	log_setup(stderr, LOG_TEXT, LEVEL_ERROR);
+	assert_int_equal(fclose(to), 0);
+	return said;
+}
+
+static void counts_compiled_files_of_those_below_the_directory(void **state)
+{
+	_cleanup_fixture_ struct fixture f = set_up(*state, "{kbuild: [one]}");
+	_cleanup_free_ char *said = NULL;
+
+	fake_file(f.node, "Makefile",
+		  "modules:\n\t@echo '  CC [M]  a.o'; echo '  CC [M]  sub/b.o';"
+		  " echo '  LD [M]  x.o'; echo '  CC [M]  x.mod.o'\n");
+	fake_file(f.node, "src/one/a.c", "");
+	fake_file(f.node, "src/one/sub/b.c", "");
+	fake_file(f.node, "src/one/sub/not_configured.S", "");
+	fake_file(f.node, "src/one/a.h", "");
+	fake_file(f.node, "src/two/c.c", "");
+	said = progress_of(&f);
+	assert_non_null(strstr(said, "\"one\""));
+	assert_non_null(strstr(said, "\"total\":\"3\""));
+	assert_non_null(strstr(said, "\"done\":\"3\""));
+}
+
+static void counts_what_commands_compile_without_a_total(void **state)
+{
+	_cleanup_fixture_ struct fixture f =
+		set_up(*state, "{commands: [[echo, configure], [echo, \"  CC [M]  a.o\"]]}");
+	_cleanup_free_ char *said = NULL;
+
+	fake_file(f.node, "src/a.c", "");
+	said = progress_of(&f);
+	assert_non_null(strstr(said, "\"done\":\"1\""));
+	assert_null(strstr(said, "\"done\":\"0\""));
+	assert_null(strstr(said, "total"));
+}
+
 static void names_directory_first_error_and_log_when_make_fails(void **state)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
@@ -212,6 +260,8 @@ int main(void)
 		on_a_node(runs_commands_in_order_in_the_source),
 		on_a_node(keeps_the_environment_out_of_the_build),
 		on_a_node(gives_make_the_kernels_directory_flags_and_symbols_chained),
+		on_a_node(counts_compiled_files_of_those_below_the_directory),
+		on_a_node(counts_what_commands_compile_without_a_total),
 		on_a_node(names_directory_first_error_and_log_when_make_fails),
 		on_a_node(names_what_the_source_or_the_machine_lacks),
 		on_a_node(stops_when_it_is_told_to),
