@@ -6,6 +6,7 @@
 #include <sys/file.h>
 
 #include "tree/folder.h"
+#include "tree/store.h"
 
 #define PREFIX ".build-"
 
@@ -19,18 +20,6 @@ struct scratch {
 static int join(const char *store, const char *name, char **ret)
 {
 	return asprintf(ret, "%s/%s", store, name) < 0 ? -ENOMEM : 0;
-}
-
-/*
- * Whoever holds the store's own lock makes or removes scratch directories, and is quick about it.
- */
-static int lock_store(const struct sysroot *root, const char *store)
-{
-	_cleanup_close_ int fd = sysroot_openat(root, store, O_RDONLY | O_DIRECTORY, 0);
-
-	if (fd < 0)
-		return fd;
-	return flock(fd, LOCK_EX) < 0 ? -errno : TAKE_FD(fd);
 }
 
 static int remove_if_stale(const struct sysroot *root, const char *store, const char *name)
@@ -95,7 +84,7 @@ int scratch_new(const struct sysroot *root, const char *store, struct scratch **
 	r = sysroot_mkdirs(root, store, 0755);
 	if (r < 0)
 		return r;
-	lock = lock_store(root, store);
+	lock = store_lock(root, store);
 	if (lock < 0)
 		return lock;
 	r = remove_stale(root, store);

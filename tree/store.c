@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/store.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "common/digest.h"
 #include "tree/folder.h"
 
 #define MANIFEST "manifest.json"
 #define MANIFEST_MAX ((size_t)16 << 20)
+/* On the way in, on the way out: with the key behind it. */
+#define NEW ".new-"
+#define OLD ".old-"
 
 static int join(const char *dir, const char *name, char **ret)
 {
@@ -296,7 +301,48 @@ int store_find(const struct sysroot *root, const char *path, const char *kernel,
 	return find_in_store(root, path, kernel, arch, ret, why);
 }
 
-/* ---- into a store and out of it */
+/* ---- into a store and out of it: under its lock */
+
+int store_lock(const struct sysroot *root, const char *path)
+{
+	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_DIRECTORY, 0);
+
+	if (fd < 0)
+		return fd;
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return TAKE_FD(fd);
+}
+
+/*
+ * Nobody else is at it, so these are of one that was killed. One that cannot be removed waits for
+ * the next.
+ */
+static void remove_leftovers(const struct sysroot *root, const char *path)
+{
+	_cleanup_strv_ char **names = NULL;
+
+	if (sysroot_list(root, path, &names) < 0)
+		return;
+	for (char **name = names; *name; name++) {
+		_cleanup_free_ char *below = NULL;
+
+		if (strncmp(*name, NEW, strlen(NEW)) && strncmp(*name, OLD, strlen(OLD)))
+			continue;
+		if (join(path, *name, &below) == 0)
+			(void)sysroot_remove(root, below);
+	}
+}
+
+static int lock_and_clear(const struct sysroot *root, const char *path)
+{
+	int lock = store_lock(root, path);
+
+	if (lock >= 0)
+		remove_leftovers(root, path);
+	return lock;
+}
 
 static bool is_there(const struct sysroot *root, const char *path, const char *key,
 		     const char *digest)
@@ -308,57 +354,81 @@ static bool is_there(const struct sysroot *root, const char *path, const char *k
 	       (!digest || !strcmp(t->digest, digest));
 }
 
-/* A directory cannot be renamed over one that is not empty: the old one steps aside first. */
-static int put_in_place(const struct sysroot *root, const char *path, const char *from,
-			const char *key)
+/* Names in the store's directory. Where the key is there already, it is never absent. */
+static int exchange(int store, const char *new, const char *key, const char *old)
 {
-	_cleanup_free_ char *to = NULL, *old = NULL;
+	if (renameat2(store, new, store, key, RENAME_EXCHANGE) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* It is not there; or the file system cannot exchange: then it is absent for a moment. */
+	if (renameat(store, key, store, old) < 0 && errno != ENOENT)
+		return -errno;
+	return renameat(store, new, store, key) < 0 ? -errno : 0;
+}
+
+/* A directory can only be renamed over an empty one. `lock` is the store's directory too. */
+static int put_in_place(const struct sysroot *root, const char *path, int lock, const char *key)
+{
+	_cleanup_free_ char *new = NULL, *old = NULL;
 	int r;
 
-	if (join(path, key, &to) < 0 || asprintf(&old, "%s/.old-%s", path, key) < 0)
+	if (asprintf(&new, NEW "%s", key) < 0 || asprintf(&old, OLD "%s", key) < 0)
 		return -ENOMEM;
-	r = sysroot_remove(root, old);
-	if (r == 0)
-		r = sysroot_rename(root, to, old);
-	if (r == 0 || r == -ENOENT)
-		r = sysroot_rename(root, from, to);
-	if (r == 0)
-		r = sysroot_remove(root, old);
+	r = exchange(lock, new, key, old);
+	remove_leftovers(root, path);
 	return r;
 }
 
 int store_adopt(const struct sysroot *root, const char *path, const char *from, const char *key)
 {
-	return is_there(root, path, key, NULL) ? 0 : put_in_place(root, path, from, key);
+	_cleanup_close_ int lock = lock_and_clear(root, path);
+	_cleanup_free_ char *new = NULL;
+	int r;
+
+	if (lock < 0)
+		return lock;
+	if (is_there(root, path, key, NULL))
+		return 0;
+	if (asprintf(&new, "%s/" NEW "%s", path, key) < 0)
+		return -ENOMEM;
+	r = sysroot_rename(root, from, new);
+	return r < 0 ? r : put_in_place(root, path, lock, key);
 }
 
-static int copy_in(const struct sysroot *root, const char *path, const struct tree *tree)
+static int copy_in(const struct sysroot *root, const char *path, int lock, const struct tree *tree)
 {
 	const char *key = tree->manifest.key;
 	_cleanup_free_ char *copy = NULL;
 	int r;
 
-	if (asprintf(&copy, "%s/.new-%s", path, key) < 0)
+	if (asprintf(&copy, "%s/" NEW "%s", path, key) < 0)
 		return -ENOMEM;
 	r = sysroot_remove(root, copy);
 	if (r == 0)
 		r = folder_copy(tree->root, ".", root, copy);
-	if (r == 0)
-		r = put_in_place(root, path, copy, key);
-	if (r < 0)
+	if (r < 0) {
 		(void)sysroot_remove(root, copy);
-	return r;
+		return r;
+	}
+	return put_in_place(root, path, lock, key);
 }
 
 int store_put(const struct sysroot *root, const char *path, const struct tree *tree,
 	      struct tree **ret)
 {
 	_cleanup_verdicts_ struct verdicts unasked = { 0 };
+	_cleanup_close_ int lock = -1;
 	const char *key = tree->manifest.key;
-	int r = 0;
+	int r = sysroot_mkdirs(root, path, 0755);
 
+	if (r < 0)
+		return r;
+	lock = lock_and_clear(root, path);
+	if (lock < 0)
+		return lock;
 	if (!is_there(root, path, key, tree->digest))
-		r = copy_in(root, path, tree);
+		r = copy_in(root, path, lock, tree);
 	if (r == 0 && ret)
 		r = store_open(root, path, key, ret, &unasked);
 	return r;
@@ -366,14 +436,15 @@ int store_put(const struct sysroot *root, const char *path, const struct tree *t
 
 int store_drop(const struct sysroot *root, const char *path, const char *key)
 {
+	_cleanup_close_ int lock = lock_and_clear(root, path);
 	_cleanup_free_ char *below = NULL, *dying = NULL;
 	int r;
 
-	if (join(path, key, &below) < 0 || asprintf(&dying, "%s/.old-%s", path, key) < 0)
+	if (lock < 0)
+		return lock == -ENOENT ? 0 : lock;
+	if (join(path, key, &below) < 0 || asprintf(&dying, "%s/" OLD "%s", path, key) < 0)
 		return -ENOMEM;
-	r = sysroot_remove(root, dying);
-	if (r == 0)
-		r = sysroot_rename(root, below, dying);
+	r = sysroot_rename(root, below, dying);
 	if (r == 0)
 		r = sysroot_remove(root, dying);
 	return r == -ENOENT ? 0 : r;

@@ -40,8 +40,16 @@ int store_find(const struct sysroot *root, const char *path, const char *kernel,
 	       struct tree **ret, struct verdicts *why);
 
 /*
+ * A descriptor that holds the store's lock (flock on its directory) until it is closed; puts,
+ * adopts and drops are made under it. Waits: whoever has it is quick.
+ */
+int store_lock(const struct sysroot *root, const char *path);
+
+/*
  * Copies a tree into the store `path` under root as <path>/<key>, by rename; there already with the
- * same digest: nothing to do. ret may be NULL.
+ * same digest: nothing to do. ret may be NULL. One that is replaced is there until the new one is,
+ * where the file system can exchange names (renameat2(2)). What a killed one left goes with the
+ * next that puts, adopts or drops.
  */
 int store_put(const struct sysroot *root, const char *path, const struct tree *tree,
 	      struct tree **ret);

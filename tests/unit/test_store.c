@@ -2,6 +2,9 @@
 #include "fake_tree.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 
 static const struct fake_tree HERE = { "k1", "1.9", "6.1.0", "x86_64" };
 
@@ -215,6 +218,108 @@ static void adopts_a_finished_directory_once(void **state)
 	assert_true(sysroot_exists(node->root, "store/k1/manifest.json"));
 }
 
+static void clears_up_what_a_killed_one_left(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_(tree_freep) struct tree *from = NULL;
+	_cleanup_strv_ char **names = NULL;
+	struct fake_node *node = *state;
+
+	fake_tree(node, "image", &HERE);
+	fake_tree(node, "store/.new-k7", &HERE);
+	fake_tree(node, "store/.old-k1", &HERE);
+	fake_file(node, "store/.log-k7", "");
+	assert_int_equal(tree_open(node->root, "image", &from, &why), 0);
+	assert_int_equal(store_put(node->root, "store", from, NULL), 0);
+	fake_tree(node, "store/.old-k8", &HERE);
+	assert_int_equal(store_drop(node->root, "store", "k9"), 0);
+	assert_int_equal(sysroot_list(node->root, "store", &names), 0);
+	assert_string_equal(names[0], ".log-k7");
+	assert_string_equal(names[1], "k1");
+	assert_null(names[2]);
+}
+
+/* Ends with 0 if `ends` ends before the path is absent. */
+static pid_t watch(const struct sysroot *root, const char *path, int ends)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	while (poll(&(struct pollfd){ .fd = ends, .events = POLLIN }, 1, 0) == 0)
+		if (!sysroot_exists(root, path))
+			_exit(1);
+	_exit(0);
+}
+
+static void assert_ends_well(pid_t pid)
+{
+	int status;
+
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void replaces_a_tree_that_is_never_absent(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_(tree_freep) struct tree *a = NULL, *b = NULL, *t = NULL;
+	struct fake_node *node = *state;
+	int ends[2];
+	pid_t watcher;
+
+	fake_tree(node, "a", &HERE);
+	fake_tree(node, "b", &(struct fake_tree){ "k1", "1.10", "6.1.0", "x86_64" });
+	assert_int_equal(tree_open(node->root, "a", &a, &why), 0);
+	assert_int_equal(tree_open(node->root, "b", &b, &why), 0);
+	assert_int_equal(store_put(node->root, "store", a, NULL), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	watcher = watch(node->root, "store/k1", ends[0]);
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(store_put(node->root, "store", b, NULL), 0);
+		assert_int_equal(store_put(node->root, "store", a, NULL), 0);
+	}
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_ends_well(watcher);
+	closep(&ends[0]);
+	closep(&ends[1]);
+	assert_int_equal(store_open(node->root, "store", "k1", &t, &why), 0);
+	assert_string_equal(t->digest, a->digest);
+}
+
+static void adopts_one_of_two_that_come_at_once(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_(tree_freep) struct tree *t = NULL;
+	_cleanup_strv_ char **names = NULL;
+	struct fake_node *node = *state;
+	const char *const froms[] = { "store/.build-1/tree", "store/.build-2/tree" };
+	_cleanup_close_ int lock = -1;
+	pid_t pids[2];
+
+	fake_tree(node, froms[0], &HERE);
+	fake_tree(node, froms[1], &HERE);
+	lock = store_lock(node->root, "store");
+	assert_true(lock >= 0);
+	for (size_t i = 0; i < 2; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			closep(&lock);
+			_exit(store_adopt(node->root, "store", froms[i], "k1") != 0);
+		}
+	}
+	assert_int_equal(flock(lock, LOCK_UN), 0);
+	assert_ends_well(pids[0]);
+	assert_ends_well(pids[1]);
+	assert_int_equal(
+		sysroot_exists(node->root, froms[0]) + sysroot_exists(node->root, froms[1]), 1);
+	assert_int_equal(store_open(node->root, "store", "k1", &t, &why), 0);
+	assert_int_equal(sysroot_list(node->root, "store", &names), 0);
+	assert_string_equal(names[2], "k1");
+	assert_null(names[3]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +334,9 @@ int main(void)
 		on_a_node(copies_nothing_that_is_there_already),
 		on_a_node(lists_opens_and_drops_by_key),
 		on_a_node(adopts_a_finished_directory_once),
+		on_a_node(clears_up_what_a_killed_one_left),
+		on_a_node(replaces_a_tree_that_is_never_absent),
+		on_a_node(adopts_one_of_two_that_come_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
