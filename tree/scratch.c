@@ -36,15 +36,16 @@ static int remove_if_stale(const struct sysroot *root, const char *store, const 
 	return flock(fd, LOCK_EX | LOCK_NB) < 0 ? 0 : sysroot_remove(root, path);
 }
 
+/* One that cannot be removed stops no build: it waits for the next. */
 static int remove_stale(const struct sysroot *root, const char *store)
 {
 	_cleanup_strv_ char **names = NULL;
 	int r = sysroot_list(root, store, &names);
 
-	for (char **name = names; r == 0 && *name; name++)
+	for (char **name = names; r != -ENOMEM && name && *name; name++)
 		if (!strncmp(*name, PREFIX, strlen(PREFIX)))
 			r = remove_if_stale(root, store, *name);
-	return r;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int make_dir(struct scratch *s, const char *store)

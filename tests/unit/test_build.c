@@ -269,6 +269,18 @@ static void clears_up_after_dead_builds_only(void **state)
 	assert_true(sysroot_exists(s->node->root, "store/.build-live/source/x"));
 }
 
+static void builds_beside_what_cannot_be_cleared_up(void **state)
+{
+	_cleanup_stage_ struct stage *s = stage_new(*state);
+
+	assert_int_equal(sysroot_link(s->node->root, ".build-loop", "store/.build-loop"), 0);
+	fake_file(s->node, "store/.build-zombie/source/x", "");
+	module_source(s, "a", KERNEL);
+	recipe_of(s, "modules: [a]", CC "a.ko, a.c]");
+	assert_int_equal(build(s), 0);
+	assert_false(sysroot_exists(s->node->root, "store/.build-zombie"));
+}
+
 static void leaves_nothing_when_it_is_stopped(void **state)
 {
 	_cleanup_stage_ struct stage *s = stage_new(*state);
@@ -460,6 +472,7 @@ int main(void)
 		on_a_node(refuses_inputs_that_cannot_be_used),
 		on_a_node(finds_headers_where_they_usually_are),
 		on_a_node(clears_up_after_dead_builds_only),
+		on_a_node(builds_beside_what_cannot_be_cleared_up),
 		on_a_node(leaves_nothing_when_it_is_stopped),
 		cmocka_unit_test(has_a_key_for_all_that_makes_a_tree_another),
 		on_a_node(builds_modules_against_a_kernels_headers),
