@@ -5,6 +5,8 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include "kernel/pci.h"
+
 int driver_error(struct verdicts *why, const char *object, int error)
 {
 	enum reason code = error == -ETIMEDOUT ? REASON_WAIT_TIMEOUT : REASON_SYSTEM;
@@ -74,6 +76,22 @@ int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts 
 			return 0;
 	}
 	return find_in(d, d->set->tree, ret, why);
+}
+
+bool driver_is_absent(const struct driver *d, const struct manifest *m)
+{
+	_cleanup_pci_ struct pci_devices pci = { 0 };
+
+	if (!d->set->if_present || !m->vendors || !*m->vendors || pci_read(d->host, &pci) < 0)
+		return false;
+	for (size_t i = 0; i < pci.n; i++) {
+		char vendor[8];
+
+		(void)snprintf(vendor, sizeof(vendor), "%04x", pci.d[i].vendor);
+		if (strv_contains(m->vendors, vendor))
+			return false;
+	}
+	return true;
 }
 
 static int is_live_whole(const struct driver *d, const struct tree *tree)

@@ -40,8 +40,8 @@ int verb_build(struct driver *d);
 int verb_status(struct driver *d);
 
 /*
- * Would a readiness probe say yes: the ready file is this revision's and describes what is live?
- * STALE_READY.
+ * Would a readiness probe say yes: the ready file is this revision's and describes what is live;
+ * or there is none, since there is no device either (--if-present)? STALE_READY.
  */
 int driver_ready(const struct driver *d, struct verdicts *why);
 
@@ -50,6 +50,8 @@ int driver_ready(const struct driver *d, struct verdicts *why);
  * TREE_MISSING.
  */
 int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why);
+/* --if-present: is there no device that the tree drives? */
+bool driver_is_absent(const struct driver *d, const struct manifest *m);
 /* The kept tree that is live as a whole; -ENOENT: none. */
 int driver_live_tree(const struct driver *d, struct tree **ret);
 /*

@@ -97,24 +97,6 @@ static int load_tree(const struct driver *d, const struct tree *tree, struct ver
 	return r;
 }
 
-/* --if-present: is there no device that the tree drives? */
-static bool is_absent(const struct driver *d, const struct manifest *m)
-{
-	_cleanup_pci_ struct pci_devices pci = { 0 };
-
-	if (!d->set->if_present || !m->vendors || !*m->vendors || pci_read(d->host, &pci) < 0)
-		return false;
-	for (size_t i = 0; i < pci.n; i++) {
-		char vendor[8];
-
-		(void)snprintf(vendor, sizeof(vendor), "%04x", pci.d[i].vendor);
-		if (strv_contains(m->vendors, vendor))
-			return false;
-	}
-	log_info("absent", "detail", "no PCI device of the tree's vendors", "driver", m->name);
-	return true;
-}
-
 static int refuse_other_kernel(const struct driver *d, struct verdicts *why)
 {
 	if (!d->set->kernel || strcmp(d->set->kernel, d->running.release) == 0)
@@ -134,7 +116,10 @@ int verb_load(struct driver *d)
 		r = request_recover(d, &why);
 	if (r == 0)
 		r = driver_find_tree(d, &tree, &why);
-	if (r == 0 && !is_absent(d, &tree->manifest))
+	if (r == 0 && driver_is_absent(d, &tree->manifest))
+		log_info("absent", "detail", "no PCI device of the tree's vendors", "driver",
+			 tree->manifest.name);
+	else if (r == 0)
 		r = load_tree(d, tree, &why);
 	return driver_end(d, "load", r, &why);
 }

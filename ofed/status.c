@@ -251,6 +251,16 @@ int verb_status(struct driver *d)
 	return driver_end(d, "status", r, &why);
 }
 
+/* --if-present, and load had nothing to load: that is a success. */
+static bool is_absent(const struct driver *d)
+{
+	_cleanup_verdicts_ struct verdicts not_there = { 0 };
+	_cleanup_(tree_freep) struct tree *tree = NULL;
+
+	return d->set->if_present && driver_find_tree(d, &tree, &not_there) == 0 &&
+	       driver_is_absent(d, &tree->manifest);
+}
+
 int driver_ready(const struct driver *d, struct verdicts *why)
 {
 	const char *revision = d->set->revision ? d->set->revision : "";
@@ -259,6 +269,8 @@ int driver_ready(const struct driver *d, struct verdicts *why)
 
 	if (r < 0)
 		return r;
+	if (!s.has_ready && s.journal != STATUS_CUT_OFF && is_absent(d))
+		return 0;
 	status_judge(&s, why);
 	if (s.has_ready && strcmp(s.ready.revision ? s.ready.revision : "", revision) != 0)
 		verdicts_no(why, REASON_STALE_READY, "REVISION",

@@ -346,6 +346,33 @@ static void without_a_device_of_the_tree_if_present_loads_nothing(void **state)
 	assert_false(sysroot_exists(node->root, READY));
 }
 
+/* What driver_ready() makes of the node, as an exit code. */
+static int ready_here(const struct fake_node *node, bool if_present)
+{
+	_cleanup_(sysroot_freep) struct sysroot *own = NULL;
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_driver_ struct driver d = { 0 };
+	_cleanup_free_ char *store = NULL;
+	struct ofed_settings set = { .if_present = if_present, .ready_path = "/" READY };
+
+	set.lock_path = "/" LOCK;
+	assert_true(asprintf(&store, "%s/trees", node->dir) > 0);
+	set.tree = store;
+	assert_int_equal(sysroot_open("/", &own), 0);
+	assert_int_equal(driver_init(&d, &set, node->root, own, &why), 0);
+	assert_int_equal(driver_ready(&d, &why), 0);
+	return verdicts_exit(&why);
+}
+
+static void without_a_device_of_the_tree_if_present_is_ready(void **state)
+{
+	const struct fake_node *node = *state;
+
+	make_node(node);
+	assert_int_equal(ready_here(node, true), 0);
+	assert_int_equal(ready_here(node, false), 1);
+}
+
 static void unload_has_nothing_to_do_where_nothing_was_swapped(void **state)
 {
 	const struct fake_node *node = *state;
@@ -405,6 +432,7 @@ int main(int argc, char *argv[])
 		on_a_node(plan_writes_nothing_on_the_node),
 		on_a_node(a_tree_that_cannot_be_opened_is_refused_and_not_kept),
 		on_a_node(without_a_device_of_the_tree_if_present_loads_nothing),
+		on_a_node(without_a_device_of_the_tree_if_present_is_ready),
 		on_a_node(unload_has_nothing_to_do_where_nothing_was_swapped),
 		cmocka_unit_test(a_way_back_that_failed_is_said_last_and_outweighs_the_signal),
 	};
