@@ -114,6 +114,11 @@ int lock_try(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 }
 
+int lock_try_shared(int fd)
+{
+	return flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : 0;
+}
+
 int lock_wait(int fd, int stop_fd, uint64_t timeout_ms)
 {
 	uint64_t deadline = timeout_ms ? now_ms() + timeout_ms : 0;

@@ -10,5 +10,7 @@
 
 /* -EWOULDBLOCK: somebody holds it. */
 int lock_try(int fd);
+/* With others who only look: -EWOULDBLOCK: somebody holds it for himself. */
+int lock_try_shared(int fd);
 /* stop_fd readable: -ECANCELED (-1: none); timeout_ms 0: none, else -ETIMEDOUT. */
 int lock_wait(int fd, int stop_fd, uint64_t timeout_ms);

@@ -69,7 +69,9 @@ int instance_take(int fd, const char *who, int stop_fd, uint64_t timeout_ms)
 	int r = lock_try(fd);
 
 	if (r == -EWOULDBLOCK) {
-		log_waiting(fd);
+		/* A status that only looks is gone at once: not worth a line. */
+		if (lock_try_shared(fd) < 0)
+			log_waiting(fd);
 		r = lock_wait(fd, stop_fd, timeout_ms);
 	}
 	if (r == 0)

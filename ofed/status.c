@@ -9,6 +9,8 @@
 #include "kernel/live.h"
 #include "swap/history.h"
 
+#define JOURNAL "run/gdrkit/journal"
+
 enum { MAX_JOURNAL = 64 << 20, MAX_HOLDER = 4096 };
 
 void status_clear(struct status *s)
@@ -24,45 +26,71 @@ void status_clear(struct status *s)
 	*s = (struct status){ 0 };
 }
 
-/* Does anybody hold it? Looked at through a descriptor of our own, let go at once. */
-static bool is_locked(const struct sysroot *root, const char *path)
+/* While the descriptor is open nobody has the lock for himself; -EWOULDBLOCK: somebody has. */
+static int share_lock(const struct sysroot *root, const char *path)
 {
 	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_NONBLOCK, 0);
+	int r = fd < 0 ? fd : lock_try_shared(fd);
 
-	return fd >= 0 && lock_try(fd) == -EWOULDBLOCK;
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
-static int describe_swap(const struct driver *d, const struct journal_swap *last, struct status *s)
+static int describe_swap(const struct journal_swap *last, bool moving, struct status *s)
 {
 	const char *label = last->to.label ? last->to.label : "?";
 
-	if (last->open)
-		s->journal =
-			is_locked(d->host, "run/gdrkit/journal") ? STATUS_MOVING : STATUS_CUT_OFF;
-	else
-		s->journal = STATUS_SWAPPED;
+	s->journal = !last->open ? STATUS_SWAPPED : moving ? STATUS_MOVING : STATUS_CUT_OFF;
 	return asprintf(&s->swap, "%s: %s, %s", last->owner, label,
 			last->end ? last->end : "not ended") < 0
 		       ? -ENOMEM
 		       : 0;
 }
 
-static int read_journal(const struct driver *d, struct status *s)
+/* No journal: no swaps. */
+static int read_history(const struct driver *d, struct history *ret)
 {
 	_cleanup_history_ struct history h = { 0 };
 	_cleanup_free_ char *text = NULL;
 	size_t len, valid;
-	int r = sysroot_read(d->host, "run/gdrkit/journal", MAX_JOURNAL, &text, &len);
+	int r = sysroot_read(d->host, JOURNAL, MAX_JOURNAL, &text, &len);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r == 0)
-		r = history_init(&h, d->running.boot_id);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = history_init(&h, d->running.boot_id);
 	if (r == 0)
 		r = history_parse(&h, text, len, &valid);
+	if (r < 0)
+		return r;
+	*ret = h;
+	h = (struct history){ 0 };
+	return 0;
+}
+
+/* It looked open. If nobody moves modules, it may have ended since it was read. */
+static int read_open_journal(const struct driver *d, const struct journal_swap *open,
+			     struct status *s)
+{
+	_cleanup_history_ struct history h = { 0 };
+	_cleanup_close_ int lock = share_lock(d->host, JOURNAL);
+	int r;
+
+	if (lock == -EWOULDBLOCK)
+		return describe_swap(open, true, s);
+	r = read_history(d, &h);
 	if (r < 0 || !history_last(&h))
 		return r;
-	return describe_swap(d, history_last(&h), s);
+	return describe_swap(history_last(&h), false, s);
+}
+
+static int read_journal(const struct driver *d, struct status *s)
+{
+	_cleanup_history_ struct history h = { 0 };
+	int r = read_history(d, &h);
+	const struct journal_swap *last = r == 0 ? history_last(&h) : NULL;
+
+	if (!last)
+		return r;
+	return last->open ? read_open_journal(d, last, s) : describe_swap(last, false, s);
 }
 
 static int read_modules(const struct driver *d, struct status *s)
@@ -109,9 +137,10 @@ static int read_ready(const struct driver *d, struct status *s, struct verdicts 
 static int read_instance(const struct driver *d, struct status *s)
 {
 	const char *path = ofed_path(d->set->lock_path);
+	_cleanup_close_ int lock = share_lock(d->host, path);
 	int r;
 
-	if (!is_locked(d->host, path))
+	if (lock != -EWOULDBLOCK)
 		return 0;
 	r = sysroot_read(d->host, path, MAX_HOLDER, &s->instance, NULL);
 	if (r < 0)
@@ -123,7 +152,7 @@ static int read_instance(const struct driver *d, struct status *s)
 int status_read(const struct driver *d, struct status *ret, struct verdicts *why)
 {
 	_cleanup_status_ struct status s = { 0 };
-	int r = driver_error(why, "run/gdrkit/journal", read_journal(d, &s));
+	int r = driver_error(why, JOURNAL, read_journal(d, &s));
 
 	if (r == 0)
 		r = read_ready(d, &s, why);
@@ -229,8 +258,8 @@ void status_json(FILE *to, const struct status *s)
 void status_judge(const struct status *s, struct verdicts *why)
 {
 	if (s->journal == STATUS_CUT_OFF)
-		verdicts_no(why, REASON_STALE_READY, "run/gdrkit/journal",
-			    "a swap was cut off; recover: %s", s->recover);
+		verdicts_no(why, REASON_STALE_READY, JOURNAL, "a swap was cut off; recover: %s",
+			    s->recover);
 	if (!s->has_ready)
 		verdicts_no(why, REASON_STALE_READY, "ready file", "there is none");
 	for (const struct verdict *v = s->stale.v; v < s->stale.v + s->stale.n; v++)

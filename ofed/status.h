@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is true of the driver on this node, whichever container asks: a swap that was cut off,
- * the ready file against what is live, and who holds the instance lock. Read without a lock that
- * anybody else wants, printed as text or JSON.
+ * the ready file against what is live, and who holds the instance lock. Locks are shared for the
+ * moment that it looks, never waited for. Printed as text or JSON.
  */
 #pragma once
 

@@ -48,6 +48,18 @@ static void takes_a_lock_again_that_it_holds(void **state)
 	assert_int_equal(lock_wait(fd, -1, LONG_MS), 0);
 }
 
+static void those_who_only_look_do_not_see_each_other(void **state)
+{
+	_cleanup_close_ int one = open_lock(state), two = open_lock(state);
+	int holder = open_lock(state);
+
+	assert_int_equal(lock_try(holder), 0);
+	assert_int_equal(lock_try_shared(one), -EWOULDBLOCK);
+	closep(&holder);
+	assert_int_equal(lock_try_shared(one), 0);
+	assert_int_equal(lock_try_shared(two), 0);
+}
+
 struct waiter {
 	int fd, result, told;
 };
@@ -124,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		on_a_node(takes_a_free_lock_at_once),
 		on_a_node(takes_a_lock_again_that_it_holds),
+		on_a_node(those_who_only_look_do_not_see_each_other),
 		on_a_node(waits_until_the_holder_lets_go),
 		on_a_node(is_cancelled_while_it_waits),
 		on_a_node(times_out),

@@ -3,7 +3,12 @@
 
 #include <jansson.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "ofed/status.h"
+
+#define BOOT "11111111-2222-3333-4444-555555555555"
 
 static struct status_module modules[] = {
 	{ "ib_core", { "AAAA", "" }, { "AAAA", "" }, true },
@@ -96,12 +101,45 @@ static void json_carries_the_same(void **state)
 	json_decref(o);
 }
 
+static enum status_journal journal_of(const struct fake_node *node)
+{
+	struct ofed_settings set = { .ready_path = "/run/ready", .lock_path = "/run/lock" };
+	const struct driver d = {
+		.set = &set, .host = node->root, .running = { .boot_id = BOOT }, .stop_fd = -1
+	};
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_status_ struct status s = { 0 };
+
+	assert_int_equal(status_read(&d, &s, &why), 0);
+	return s.journal;
+}
+
+static void an_open_journal_is_cut_off_unless_somebody_moves_modules(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_close_ int lock = -1;
+
+	fake_file(node, "run/gdrkit/journal",
+		  "{\"begin\":{\"boot\":\"" BOOT "\",\"owner\":\"ofed\",\"settings\":\"\","
+		  "\"from\":{\"boot\":\"" BOOT
+		  "\",\"label\":\"\",\"digest\":\"\",\"modules\":[],\"bound\":[]},"
+		  "\"to\":{\"boot\":\"" BOOT
+		  "\",\"label\":\"x\",\"digest\":\"\",\"modules\":[],\"bound\":[]}}}\n");
+	assert_int_equal(journal_of(node), STATUS_CUT_OFF);
+	lock = sysroot_openat(node->root, "run/gdrkit/journal", O_RDONLY, 0);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(journal_of(node), STATUS_MOVING);
+	assert_int_equal(flock(lock, LOCK_SH), 0); /* another status */
+	assert_int_equal(journal_of(node), STATUS_CUT_OFF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_for_each_module_whether_it_is_the_one_expected),
 		cmocka_unit_test(says_first_that_a_swap_was_cut_off_and_what_recovers),
 		cmocka_unit_test(is_not_ready_without_a_ready_file),
+		on_a_node(an_open_journal_is_cut_off_unless_somebody_moves_modules),
 		cmocka_unit_test(json_carries_the_same),
 	};
 
