@@ -2,10 +2,10 @@
 /*
  * What other builds need of the loaded tree, shown to the node: <mount>/usr/src/ofa_kernel is a
  * relative link, flipped by rename, to a directory that is complete before (ofa_kernel.<digest>):
- * <arch>/<kernel>/{Module.symvers, include/, manifest.json}, with links <kernel> and default
- * beside <arch>. <mount> and <mount>/usr/src keep their inodes for ever (others bind-mount them).
- * The replaced directory goes at the next expose, not at this one: a build may be using it.
- * Copies: a pod that is not privileged cannot propagate mounts.
+ * <arch>/<kernel>/{Module.symvers, manifest.json, what its recipe calls include}, with links
+ * <kernel> and default beside <arch>. <mount> and <mount>/usr/src keep their inodes for ever
+ * (others bind-mount them). The replaced directory goes at the next expose, not at this one: a
+ * build may be using it. Copies: a pod that is not privileged cannot propagate mounts.
  */
 #pragma once
 

@@ -87,9 +87,10 @@ static bool is_below(const char *word)
 	return !strpbrk(word, " \t\n:#$'\"\\");
 }
 
+/* Not the source itself: it would lie over the symbols that are exposed. */
 static bool is_include(const char *word)
 {
-	return is_below(word) && !strncmp(word, "include", 7) && (!word[7] || word[7] == '/');
+	return is_below(word) && word[strspn(word, "./")];
 }
 
 static bool is_word(const char *word)
@@ -110,7 +111,7 @@ static const struct kind VERSION = { is_version, "a version of [A-Za-z0-9.+~_-]"
 static const struct kind VENDOR = { is_vendor, "a PCI vendor of four hex digits" };
 static const struct kind MODULE = { is_module, "a module's name" };
 static const struct kind BELOW = { is_below, "a path below the source" };
-static const struct kind INCLUDE = { is_include, "\"include\" or a path below it" };
+static const struct kind INCLUDE = { is_include, "a directory below the source" };
 static const struct kind WORD = {
 	is_word, "a word whose placeholders are %{kernel} %{headers} %{jobs} %{source} %{output} %%"
 };

@@ -12,8 +12,9 @@
  *                                      before
  *   auxiliary: [mlx5_vdpa]             not in the tree: the host's modules that stand on it,
  *                                      unloaded before and loaded again after, where they fit
- *   include: [include/rdma]            headers that others build against (exposed under the same
- *                                      path): "include" or directories below it
+ *   include: [include, compat]         directories with headers that others build against, exposed
+ *                                      under the same paths beside Module.symvers (the OFED's
+ *                                      include/linux/x.h includes "../../compat/config.h")
  *   build:
  *     kbuild: [drivers/infiniband/core, ...]   external-module directories in order; each sees the
  *                                              symbols of those before it

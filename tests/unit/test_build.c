@@ -8,6 +8,7 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "tree/build.h"
+#include "tree/expose.h"
 #include "tree/folder.h"
 #include "tree/recipe.h"
 
@@ -169,6 +170,25 @@ static void builds_a_damaged_tree_again(void **state)
 	fake_file(s->node, path, "{");
 	assert_int_equal(build(s), 0);
 	assert_clean(s, 1, 1);
+}
+
+static void exposes_headers_under_their_paths_beside_the_symbols(void **state)
+{
+	_cleanup_stage_ struct stage *s = stage_new(*state);
+	_cleanup_(sysroot_freep) struct sysroot *exposed = NULL;
+	_cleanup_free_ char *dir = NULL;
+
+	module_source(s, "a", KERNEL);
+	fake_file(s->node, "src/include/linux/x.h", "#include \"../../compat/config.h\"\n");
+	recipe_of(s, "modules: [a]\ninclude: [include, compat]",
+		  CC "a.ko, a.c], [mkdir, compat], [touch, compat/config.h, Module.symvers]]\n"
+		     "  symvers: Module.symvers #");
+	assert_int_equal(build(s), 0);
+	assert_true(asprintf(&dir, "usr/src/ofa_kernel/%s/" KERNEL, expose_arch(s->build.arch)) >
+		    0);
+	assert_int_equal(folder_open(s->tree->root, dir, &exposed), 0);
+	assert_true(sysroot_exists(exposed, "include/linux/../../compat/config.h"));
+	assert_true(sysroot_exists(exposed, "Module.symvers"));
 }
 
 static void leaves_only_the_log_when_a_build_fails(void **state)
@@ -465,6 +485,7 @@ int main(void)
 		on_a_node(prefers_what_was_installed_into_output),
 		on_a_node(builds_once_for_the_same_inputs),
 		on_a_node(builds_a_damaged_tree_again),
+		on_a_node(exposes_headers_under_their_paths_beside_the_symbols),
 		on_a_node(leaves_only_the_log_when_a_build_fails),
 		on_a_node(names_every_module_that_was_not_made),
 		on_a_node(names_both_files_of_one_module),

@@ -40,7 +40,7 @@ static void reads_the_recipe_of_the_real_ofed(void **state)
 	assert_words(r.vendors, "15b3", NULL);
 	assert_words(r.optional, "ib_ipoib", NULL);
 	assert_words(r.auxiliary, "mlx5_vdpa", "mlx5_fwctl", NULL);
-	assert_words(r.include, "include", NULL);
+	assert_words(r.include, "include", "compat", NULL);
 	assert_words(r.kbuild, NULL);
 	assert_words(r.flags, NULL);
 	assert_string_equal(r.commands[0][0], "./configure");
@@ -75,7 +75,7 @@ static void says_all_that_is_wrong_with_line_and_column(void **state)
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:4:20", "named twice, first at 4:11");
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:5:11", "a list is wanted");
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:6:1", "did you mean optional?");
-	assert_says(&why, RECIPE_INVALID, "wrong.conf:7:11", "include");
+	assert_says(&why, RECIPE_INVALID, "wrong.conf:7:11", "a directory below");
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:8:1", "key name is there twice");
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:10:12", "below the source");
 	assert_says(&why, RECIPE_INVALID, "wrong.conf:11:11", "%{kernel}");
@@ -106,7 +106,7 @@ static void refuses_what_is_no_recipe(void **state)
 		{ "name: x\nversion: 1\nmodules: []\nbuild: {kbuild: [a]}\n", "r:3:10", "empty" },
 		{ "name: x\nversion: 1\nbuild: {kbuild: [a]}\n", "r:1:1", "modules is missing" },
 		{ HEAD "optional: [a]\nbuild: {kbuild: [a]}\n", "r:4:12", "named twice" },
-		{ HEAD "include: [drivers]\nbuild: {kbuild: [a]}\n", "r:4:11", "include" },
+		{ HEAD "include: [.]\nbuild: {kbuild: [a]}\n", "r:4:11", "include" },
 		{ HEAD "build: {kbuild: [\"a\\0b\"]}\n", "r:4:18", "below the source" },
 		{ HEAD "{a: b}: c\nbuild: {kbuild: [a]}\n", "r:4:1", "a key is wanted" },
 		{ HEAD "\xff", "r:4:1", "UTF-8" },
