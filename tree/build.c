@@ -149,6 +149,7 @@ static int run(struct work *w)
 		.scratch = w->source,
 		.output = w->output,
 		.headers = w->headers.path,
+		.sources = w->headers.sources,
 		.kernel = w->b->kernel,
 		.jobs = w->b->jobs ?: jobs_count(w->b->root),
 		.stop_fd = w->b->stop_fd,

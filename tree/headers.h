@@ -2,6 +2,10 @@
 /*
  * A kernel's build directory: what `make -C` is given to build modules for it, and what it says
  * of the compiler that made that kernel.
+ *
+ * Its source is elsewhere if it was configured with O= (Debian: linux-headers-*-common): where its
+ * link `source` leads, or the Makefile that its own includes is; else lib/modules/KERNEL/source;
+ * else there is one directory for both.
  */
 #pragma once
 
@@ -10,6 +14,7 @@
 
 struct headers {
 	char *path;     /* absolute, without links */
+	char *sources;  /* as well: the source that it was configured from */
 	char *compiler; /* CONFIG_CC_VERSION_TEXT; NULL: not told */
 };
 

@@ -302,7 +302,7 @@ static int run_make(const struct kbuild *b, const struct recipe_values *values, 
 	_cleanup_strv_ char **argv = NULL;
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
-	size_t files;
+	size_t files = 0;
 	int r;
 
 	if (asprintf(&path, "%s/%s", b->scratch, dir) < 0)
@@ -355,6 +355,7 @@ int kbuild_run(const struct kbuild *b, struct verdicts *why)
 	const struct recipe_values values = {
 		.kernel = b->kernel,
 		.headers = b->headers,
+		.sources = b->sources,
 		.source = b->scratch,
 		.output = b->output,
 		.jobs = b->jobs,

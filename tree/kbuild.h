@@ -22,6 +22,7 @@ struct kbuild {
 	const char *scratch; /* absolute: the copy of the source, writable */
 	const char *output;  /* absolute: an empty directory */
 	const char *headers; /* absolute: the kernel's build directory */
+	const char *sources; /* absolute: the source that belongs to it */
 	const char *kernel;  /* release */
 	unsigned jobs;
 	int stop_fd;          /* readable: stop (-1: none) */

@@ -95,7 +95,7 @@ static bool is_include(const char *word)
 
 static bool is_word(const char *word)
 {
-	static const struct recipe_values any = { "", "", "", "", 1 };
+	static const struct recipe_values any = { "", "", "", "", "", 1 };
 	_cleanup_free_ char *text = NULL;
 
 	return *word && recipe_expand(word, &any, &text) == 0;
@@ -113,7 +113,8 @@ static const struct kind MODULE = { is_module, "a module's name" };
 static const struct kind BELOW = { is_below, "a path below the source" };
 static const struct kind INCLUDE = { is_include, "a directory below the source" };
 static const struct kind WORD = {
-	is_word, "a word whose placeholders are %{kernel} %{headers} %{jobs} %{source} %{output} %%"
+	is_word, "a word whose placeholders are %{kernel} %{headers} %{sources} %{jobs} %{source} "
+		 "%{output} %%"
 };
 
 /* ---- the keys */
@@ -554,6 +555,7 @@ static int expand_one(const char **at, const struct recipe_values *values, FILE 
 		{ "%", "%" },
 		{ "{kernel}", values->kernel },
 		{ "{headers}", values->headers },
+		{ "{sources}", values->sources },
 		{ "{source}", values->source },
 		{ "{output}", values->output },
 	};

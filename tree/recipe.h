@@ -25,8 +25,11 @@
  *                                              no shell; run in the source
  *     symvers: Module.symvers                  where the commands leave the symbols
  *
- * In flags and commands: %{kernel} the release, %{headers} its build directory, %{jobs}, %{source}
- * the scratch copy, %{output} an empty directory for what the commands install, %% a percent sign.
+ * In flags and commands: %{kernel} the release, %{headers} its build directory, %{sources} the
+ * kernel's source that belongs to it (Debian's headers: the -common package; else often the same),
+ * %{jobs}, %{source} the scratch copy of the driver's, %{output} an empty directory for what the
+ * commands install, %% a percent sign. So Debian's kernels have an OFED's
+ *   ./configure --kernel-sources=%{sources} --with-linux-obj=%{headers}
  * Modules are taken from %{output} if they are there, else from where their sources are.
  */
 #pragma once
@@ -57,7 +60,7 @@ void recipe_clear(struct recipe *r);
 #define _cleanup_recipe_ _cleanup_(recipe_clear)
 
 struct recipe_values {
-	const char *kernel, *headers, *source, *output;
+	const char *kernel, *headers, *sources, *source, *output;
 	unsigned jobs;
 };
 

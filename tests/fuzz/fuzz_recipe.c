@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if ((err == 0) != (why.n == 0) || (err == 0 && !*r.modules))
 		abort();
 	for (char ***command = err == 0 ? r.commands : NULL; command && *command; command++) {
-		static const struct recipe_values values = { "k", "h", "s", "o", 1 };
+		static const struct recipe_values values = { "k", "h", "c", "s", "o", 1 };
 		_cleanup_free_ char *word = NULL;
 
 		if (recipe_expand(**command, &values, &word) < 0)

@@ -10,6 +10,7 @@
 #include "tree/build.h"
 #include "tree/expose.h"
 #include "tree/folder.h"
+#include "tree/headers.h"
 #include "tree/recipe.h"
 
 /* ---- builds that need no kernel: a "module" is an object file with a modinfo */
@@ -273,6 +274,39 @@ static void finds_headers_where_they_usually_are(void **state)
 	assert_null(s->tree->manifest.compiler);
 }
 
+static void assert_sources(const struct sysroot *root, const char *headers, const char *wanted)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_headers_ struct headers h = { 0 };
+	_cleanup_free_ char *path = NULL;
+
+	assert_int_equal(headers_find(root, KERNEL, headers, &h, &why), 0);
+	assert_int_equal(folder_path(root, wanted, &path), 0);
+	assert_string_equal(h.sources, path);
+}
+
+static void finds_the_sources_that_belong_to_headers(void **state)
+{
+	const struct fake_node *node = *state;
+
+	fake_file(node, "h/Makefile", "all:\n\techo include /c/Makefile\n");
+	assert_sources(node->root, "h", "h");
+	fake_file(node, "usr/src/whole/Makefile", "");
+	assert_int_equal(
+		sysroot_link(node->root, "/usr/src/whole", "lib/modules/" KERNEL "/source"), 0);
+	assert_sources(node->root, "h", "usr/src/whole");
+	fake_file(node, "usr/src/common/Makefile", "");
+	fake_file(node, "h/Makefile", "# x\ninclude /usr/src/common/Makefile\n");
+	assert_sources(node->root, "h", "usr/src/common");
+	fake_file(node, "h/Makefile", "include ../usr/src/common/Makefile");
+	assert_sources(node->root, "h", "usr/src/common");
+	fake_file(node, "h/Makefile", "include scripts/Makefile\ninclude /gone/Makefile\n");
+	assert_sources(node->root, "h", "usr/src/whole");
+	fake_file(node, "c/Makefile", "");
+	assert_int_equal(sysroot_link(node->root, "../c", "h/source"), 0);
+	assert_sources(node->root, "h", "c");
+}
+
 static void clears_up_after_dead_builds_only(void **state)
 {
 	_cleanup_stage_ struct stage *s = stage_new(*state);
@@ -492,6 +526,7 @@ int main(void)
 		on_a_node(refuses_modules_that_are_not_for_this_kernel),
 		on_a_node(refuses_inputs_that_cannot_be_used),
 		on_a_node(finds_headers_where_they_usually_are),
+		on_a_node(finds_the_sources_that_belong_to_headers),
 		on_a_node(clears_up_after_dead_builds_only),
 		on_a_node(builds_beside_what_cannot_be_cleared_up),
 		on_a_node(leaves_nothing_when_it_is_stopped),

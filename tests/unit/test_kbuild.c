@@ -94,6 +94,7 @@ static struct fixture set_up(const struct fake_node *node, const char *build)
 		.scratch = f.src,
 		.output = f.out,
 		.headers = node->dir,
+		.sources = "/the/sources",
 		.kernel = "6.1.0",
 		.jobs = 3,
 		.stop_fd = -1,
@@ -114,13 +115,14 @@ static void runs_commands_in_order_in_the_source(void **state)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
 	_cleanup_fixture_ struct fixture f = set_up(
-		*state, "{commands: [[sh, -c, \"pwd -P; echo %{kernel} -j%{jobs} | tee first\"],"
-			" [cp, first, \"%{output}/second\"]]}");
+		*state,
+		"{commands: [[sh, -c, \"pwd -P; echo %{kernel} %{sources} -j%{jobs} | tee first\"],"
+		" [cp, first, \"%{output}/second\"]]}");
 	_cleanup_free_ char *real = realpath(f.src, NULL), *log = NULL;
 
 	assert_int_equal(run(&f, &why), 0);
-	assert_file(f.node, "out/second", "6.1.0 -j3\n");
-	assert_true(asprintf(&log, "%s\n6.1.0 -j3\n", real) > 0);
+	assert_file(f.node, "out/second", "6.1.0 /the/sources -j3\n");
+	assert_true(asprintf(&log, "%s\n6.1.0 /the/sources -j3\n", real) > 0);
 	assert_file(f.node, "log", log);
 }
 

@@ -44,6 +44,8 @@ static void reads_the_recipe_of_the_real_ofed(void **state)
 	assert_words(r.kbuild, NULL);
 	assert_words(r.flags, NULL);
 	assert_string_equal(r.commands[0][0], "./configure");
+	assert_string_equal(r.commands[0][2], "--kernel-sources=%{sources}");
+	assert_string_equal(r.commands[0][3], "--with-linux-obj=%{headers}");
 	assert_words(r.commands[1], "make", "-j%{jobs}", NULL);
 	assert_null(r.commands[2]);
 	assert_int_equal(strlen(r.digest), 64);
@@ -156,15 +158,16 @@ static void names_a_file_that_is_not_there(void **state)
 
 static void fills_placeholders_in(void **state)
 {
-	static const struct recipe_values values = { "6.1.0", "/h", "/s", "/o", 8 };
+	static const struct recipe_values values = { "6.1.0", "/h", "/c", "/s", "/o", 8 };
 	_cleanup_free_ char *text = NULL;
 	char *untouched = NULL;
 
 	(void)state;
-	assert_int_equal(recipe_expand("%{kernel} %{headers} %{source} %{output} -j%{jobs} 100%%",
-				       &values, &text),
-			 0);
-	assert_string_equal(text, "6.1.0 /h /s /o -j8 100%");
+	assert_int_equal(
+		recipe_expand("%{kernel} %{headers} %{sources} %{source} %{output} -j%{jobs} 100%%",
+			      &values, &text),
+		0);
+	assert_string_equal(text, "6.1.0 /h /c /s /o -j8 100%");
 	assert_int_equal(recipe_expand("%{jobs", &values, &untouched), -EINVAL);
 	assert_int_equal(recipe_expand("%", &values, &untouched), -EINVAL);
 	assert_int_equal(recipe_expand("%{Kernel}", &values, &untouched), -EINVAL);
