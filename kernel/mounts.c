@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <libmount/libmount.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "kernel/blockdev.h"
@@ -18,12 +19,29 @@ static void iterp(struct libmnt_iter **iter)
 	mnt_free_iter(*iter);
 }
 
-const char *mounts_host_root(void)
+static bool is_listed(const char *dir)
 {
 	_cleanup_(tablep) struct libmnt_table *table =
 		mnt_new_table_from_file("/proc/self/mountinfo");
 
-	return table && mnt_table_find_target(table, "/host", MNT_ITER_BACKWARD) ? "/host" : "/";
+	return table && mnt_table_find_target(table, dir, MNT_ITER_BACKWARD);
+}
+
+/* Since Linux 5.8 one call says it. */
+static bool is_mount_point(const char *dir)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, dir, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &st) < 0)
+		return false;
+	if (st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+		return st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+	return is_listed(dir);
+}
+
+const char *mounts_host_root(void)
+{
+	return is_mount_point("/host") ? "/host" : "/";
 }
 
 /* value NULL: the option stands alone */
