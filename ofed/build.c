@@ -10,6 +10,8 @@
 
 #include "ofed/driver.h"
 
+#define JOBS_MAX 4096 /* more is a slip of the hand, not a machine */
+
 /* The settings' paths, below this process's root. */
 struct places {
 	char *source, *recipe, *headers, *store;
@@ -49,6 +51,15 @@ static int find_places(const struct ofed_settings *set, struct places *p, struct
 	return r;
 }
 
+static int check_jobs(const struct ofed_settings *set, struct verdicts *why)
+{
+	if (set->jobs <= JOBS_MAX)
+		return 0;
+	verdicts_no(why, REASON_USAGE, "--jobs", "%llu: at most %d", (unsigned long long)set->jobs,
+		    JOBS_MAX);
+	return -EINVAL;
+}
+
 static void print_tree(const struct driver *d, const struct tree *tree)
 {
 	const struct manifest *m = &tree->manifest;
@@ -79,8 +90,10 @@ static int build(const struct driver *d, struct tree **ret, struct verdicts *why
 		.jobs = (unsigned)d->set->jobs,
 		.stop_fd = d->stop_fd,
 	};
-	int r = find_places(d->set, &p, why);
+	int r = check_jobs(d->set, why);
 
+	if (r == 0)
+		r = find_places(d->set, &p, why);
 	if (r < 0)
 		return r;
 	b.source = p.source;
