@@ -110,7 +110,10 @@ static void run_unload(struct job *job)
 	job->err = err;
 }
 
-/* Live already: ours (an interrupted swap had loaded it), or slipped in by somebody who may not know better. */
+/*
+ * Live already: ours (an interrupted swap had loaded it), or slipped in by somebody who may not
+ * know better.
+ */
 static int settle_existing(struct job *job, const struct swap_side *want)
 {
 	struct identity id;

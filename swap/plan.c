@@ -155,7 +155,10 @@ static void judge_out(struct planner *p)
 	}
 }
 
-/* What will be exported when the side is live: its own files first, then the kernel and what stays as it is. */
+/*
+ * What will be exported when the side is live: its own files first, then the kernel and what stays
+ * as it is.
+ */
 static int build_world(struct planner *p, enum side side)
 {
 	int err;
@@ -181,7 +184,9 @@ static struct fit_world world_of(const struct planner *p)
 	};
 }
 
-/* A bystander that does not fit the new stack is left out, and said so; everything else has to fit. */
+/*
+ * A bystander that does not fit the new stack is left out, and said so; everything else has to fit.
+ */
 static void judge_in(struct planner *p)
 {
 	struct fit_world world = world_of(p);
@@ -330,7 +335,10 @@ static bool of_vendors(const struct planner *p, const struct pci_device *d)
 	return p->side == SIDE_TO && strv_contains(p->facts->vendors, vendor);
 }
 
-/* Devices without a driver once the modules are in: because theirs goes, or because nothing drove them yet. */
+/*
+ * Devices without a driver once the modules are in: because theirs goes, or because nothing drove
+ * them yet.
+ */
 static void add_bind_steps(const struct planner *p, unsigned wave, struct steps *steps)
 {
 	bool loads = steps->n > 0;

@@ -179,7 +179,10 @@ static void find_file(struct reader *r, const char *name, bool nearest, struct s
 	side->missing = host.missing;
 }
 
-/* What modprobe would pass; the tree's modules have no file under the host's lib/modules, but may have options. */
+/*
+ * What modprobe would pass; the tree's modules have no file under the host's lib/modules, but may
+ * have options.
+ */
 static char *host_options(struct reader *r, const char *name)
 {
 	char *options = NULL;
@@ -350,7 +353,9 @@ static void open_kept_trees(struct reader *r)
 	}
 }
 
-/* Where the goal does not name devices, those bound now whose driver it has have to be bound again. */
+/*
+ * Where the goal does not name devices, those bound now whose driver it has have to be bound again.
+ */
 static int read_bindings(struct reader *r)
 {
 	struct swap_facts *f = r->facts;

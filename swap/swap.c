@@ -141,7 +141,10 @@ static int reach(struct transaction *t, enum side side)
 	return err ? err : swap_verify(t->req->root, t->facts, side, t->why);
 }
 
-/* Back to where it began. What fails here leaves the journal open, so that the next start tries again. */
+/*
+ * Back to where it began. What fails here leaves the journal open, so that the next start tries
+ * again.
+ */
 static void undo(struct transaction *t, bool interrupted)
 {
 	const struct swap_observer *o = &t->req->observer;
@@ -177,7 +180,9 @@ static int begin(struct transaction *t)
 	return journal_verdict(t, err);
 }
 
-/* Nothing has moved when this fails: the guards go back and the journal is closed without a memory. */
+/*
+ * Nothing has moved when this fails: the guards go back and the journal is closed without a memory.
+ */
 static int prepare(struct transaction *t)
 {
 	int err = begin(t);
@@ -261,7 +266,10 @@ int swap_run(const struct swap_request *req, struct swap_result *ret, struct ver
 	return err;
 }
 
-/* The crash's goal, if it was reached and only the guards are missing; else what was there before it. */
+/*
+ * The crash's goal, if it was reached and only the guards are missing; else what was there before
+ * it.
+ */
 static int finish(struct transaction *t, const struct journal_swap *last)
 {
 	const struct state *state =

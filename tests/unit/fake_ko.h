@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module files of our own, assembled at test time: what a real one has in the sections that gdrkit reads. */
+/*
+ * Module files of our own, assembled at test time: what a real one has in the sections that gdrkit
+ * reads.
+ */
 #pragma once
 
 #include "fake_node.h"

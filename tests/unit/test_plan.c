@@ -193,7 +193,10 @@ static void goes_back_from_half_way_with_what_is_missing_only(void **state)
 	struct plan_test *t = *state;
 	struct swap_module *core = &t->facts->m[CORE_AT];
 
-	/* the new core is in, top and middle are gone, side_top has not moved: it would hold the old core */
+	/*
+	 * the new core is in, top and middle are gone, side_top has not moved: it would hold the
+	 * old core
+	 */
 	core->id = core->side[SIDE_TO].id;
 	core->refcount = 0;
 	core->holders = strv_free(core->holders);
