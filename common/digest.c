@@ -66,6 +66,18 @@ void digest_text(struct digest *d, char ret[static DIGEST_TEXT])
 	ret[2 * sizeof(sum)] = '\0';
 }
 
+int digest_of(const void *data, size_t len, char ret[static DIGEST_TEXT])
+{
+	_cleanup_(digest_freep) struct digest *d = NULL;
+	int r = digest_new(&d);
+
+	if (r < 0)
+		return r;
+	digest_bytes(d, data, len);
+	digest_text(d, ret);
+	return 0;
+}
+
 int digest_fd(int fd, char ret[static DIGEST_TEXT])
 {
 	_cleanup_free_ uint8_t *buf = malloc(CHUNK);

@@ -18,6 +18,8 @@ void digest_bytes(struct digest *d, const void *data, size_t len);
 void digest_part(struct digest *d, const char *name, const void *data, size_t len);
 void digest_text(struct digest *d, char ret[static DIGEST_TEXT]);
 
+/* Of these bytes alone. */
+int digest_of(const void *data, size_t len, char ret[static DIGEST_TEXT]);
 int digest_fd(int fd, char ret[static DIGEST_TEXT]);
 int digest_file(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT]);
 /* All files below a directory: relative path, mode's x bit, content; links by their target. */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/cleanup.h"
+#include "common/events.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -84,19 +85,11 @@ static int start(struct wait *w)
 	return -r;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / NS_PER_MS;
-}
-
 /* deadline: on the monotonic clock; 0: none */
 static int poll_until(struct pollfd *fds, nfds_t n, uint64_t deadline)
 {
 	for (;;) {
-		uint64_t now = now_ms(), left = deadline > now ? deadline - now : 0;
+		uint64_t now = events_now(), left = deadline > now ? deadline - now : 0;
 		struct timespec t = { (time_t)(left / 1000), (long)(left % 1000) * NS_PER_MS };
 		int r = ppoll(fds, n, deadline ? &t : NULL, NULL);
 
@@ -121,7 +114,7 @@ int lock_try_shared(int fd)
 
 int lock_wait(int fd, int stop_fd, uint64_t timeout_ms)
 {
-	uint64_t deadline = timeout_ms ? now_ms() + timeout_ms : 0;
+	uint64_t deadline = timeout_ms ? events_now() + timeout_ms : 0;
 	struct pollfd fds[2] = { { .events = POLLIN }, { .fd = stop_fd, .events = POLLIN } };
 	struct wait *w = NULL;
 	int r = lock_try(fd);

@@ -77,15 +77,9 @@ int ofed_settings_digest(const struct ofed_settings *s, char ret[static 65])
 {
 	static const char *const names[] = { "STORAGE_MODULES", "THIRD_PARTY_RDMA_MODULES",
 					     "MLX5_AUXILIARY_MODULES", NULL };
-	_cleanup_(digest_freep) struct digest *d = NULL;
 	_cleanup_free_ char *text = settings_canonical(ofed_table, ofed_table_size, s, names);
-	int r = text ? digest_new(&d) : -ENOMEM;
 
-	if (r < 0)
-		return r;
-	digest_bytes(d, text, strlen(text));
-	digest_text(d, ret);
-	return 0;
+	return text ? digest_of(text, strlen(text), ret) : -ENOMEM;
 }
 
 const char *ofed_path(const char *path)

@@ -70,8 +70,7 @@ int swap_add(struct swap_facts *f, const char *name, enum swap_role role)
 	return f->m[f->n].name ? (f->n++, 0) : -ENOMEM;
 }
 
-/* What has come since and holds one of them: it may have to go as well. */
-static int add_newcomers(const struct live *live, struct swap_facts *f)
+int swap_add_holders(struct swap_facts *f, const struct live *live)
 {
 	int err = 0;
 
@@ -111,7 +110,7 @@ int swap_read_again(const struct sysroot *root, struct swap_facts *f)
 	if (!err)
 		err = pci_read(root, &pci);
 	if (!err)
-		err = add_newcomers(&live, f);
+		err = swap_add_holders(f, &live); /* newcomers may have to go as well */
 	if (!err)
 		err = refresh_live(&live, f);
 	for (size_t i = 0; !err && i < f->n; i++) {

@@ -86,6 +86,8 @@ int swap_read_again(const struct sysroot *root, struct swap_facts *f);
 
 /* There already: nothing changes. */
 int swap_add(struct swap_facts *f, const char *name, enum swap_role role);
+/* Whatever holds one of the facts' modules, transitively, is among them too: as a bystander. */
+int swap_add_holders(struct swap_facts *f, const struct live *live);
 struct swap_module *swap_find(const struct swap_facts *f, const char *name);
 /* The state that a side stands for, as the journal keeps it. */
 int swap_state(const struct swap_facts *f, enum side side, const char *digest, struct state *ret);

@@ -44,13 +44,7 @@ static int collect_modules(struct reader *r)
 
 	for (size_t i = 0; !err && i < r->goal->state->n; i++)
 		err = swap_add(f, r->goal->state->m[i].name, ROLE_GOAL);
-	for (size_t i = 0; !err && i < f->n; i++) {
-		const struct live_module *m = live_find(&r->live, f->m[i].name);
-
-		for (char **h = m ? m->holders : NULL; !err && h && *h; h++)
-			err = swap_add(f, *h, ROLE_BYSTANDER);
-	}
-	return err;
+	return err ? err : swap_add_holders(f, &r->live);
 }
 
 static int copy_bindings(const struct state_binding *from, size_t n, struct swap_facts *f,

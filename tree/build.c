@@ -263,19 +263,10 @@ static int take_list(struct work *w, const struct products *p, char **names, boo
 	return bad;
 }
 
-static size_t count(char *const *words)
-{
-	size_t n = 0;
-
-	while (words[n])
-		n++;
-	return n;
-}
-
 static int take_modules(struct work *w)
 {
 	_cleanup_(products_clear) struct products p = { 0 };
-	size_t n = count(w->recipe.modules) + count(w->recipe.optional);
+	size_t n = strv_length(w->recipe.modules) + strv_length(w->recipe.optional);
 	_cleanup_free_ char *dir = NULL;
 	int r = 0, optional;
 
@@ -323,7 +314,7 @@ static int strip_modules(struct work *w)
 
 static int copy_words(char *const *from, char ***ret)
 {
-	size_t n = count(from);
+	size_t n = strv_length(from);
 	_cleanup_strv_ char **copy = calloc(n + 1, sizeof(*copy));
 
 	if (!copy)

@@ -19,16 +19,11 @@ const char *expose_arch(const char *machine)
 	return machine;
 }
 
-static int join(const char *dir, const char *name, char **ret)
-{
-	return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
-}
-
 /* The directory that the link names; NULL: there is none. */
 static int read_link(const struct sysroot *root, const char *src, char **ret)
 {
 	_cleanup_free_ char *link = NULL;
-	int r = join(src, LINK, &link);
+	int r = folder_join(src, LINK, &link);
 
 	if (r == 0)
 		r = sysroot_readlink(root, link, ret);
@@ -46,7 +41,7 @@ static int remove_others(const struct sysroot *root, const char *src, const char
 
 		if (strncmp(*name, PREFIX, strlen(PREFIX)) || (keep && !strcmp(*name, keep)))
 			continue;
-		r = join(src, *name, &path);
+		r = folder_join(src, *name, &path);
 		if (r == 0)
 			r = sysroot_remove(root, path);
 	}
@@ -60,7 +55,7 @@ static int copy_manifest(const struct sysroot *root, const char *dir, const stru
 	int r = sysroot_read(tree->root, "manifest.json", MANIFEST_MAX, &text, &len);
 
 	if (r == 0)
-		r = join(dir, "manifest.json", &path);
+		r = folder_join(dir, "manifest.json", &path);
 	return r < 0 ? r : sysroot_replace(root, path, 0644, text, len);
 }
 
@@ -75,9 +70,10 @@ static int fill(const struct sysroot *root, const char *dir, const struct tree *
 			    *by_default = NULL;
 	int r;
 
-	if (asprintf(&inside, "%s/%s", arch, kernel) < 0 || join(dir, inside, &to) < 0 ||
+	if (asprintf(&inside, "%s/%s", arch, kernel) < 0 || folder_join(dir, inside, &to) < 0 ||
 	    asprintf(&from, "usr/src/" LINK "/%s", inside) < 0 ||
-	    join(dir, kernel, &by_kernel) < 0 || join(dir, "default", &by_default) < 0)
+	    folder_join(dir, kernel, &by_kernel) < 0 ||
+	    folder_join(dir, "default", &by_default) < 0)
 		return -ENOMEM;
 	r = sysroot_mkdirs(root, to, 0755);
 	if (r == 0 && sysroot_exists(tree->root, from))
@@ -98,7 +94,8 @@ static int make_directory(const struct sysroot *root, const char *src, const cha
 	_cleanup_free_ char *unfinished = NULL, *dir = NULL;
 	int r;
 
-	if (asprintf(&unfinished, "%s/" PREFIX "unfinished", src) < 0 || join(src, name, &dir) < 0)
+	if (asprintf(&unfinished, "%s/" PREFIX "unfinished", src) < 0 ||
+	    folder_join(src, name, &dir) < 0)
 		return -ENOMEM;
 	r = fill(root, unfinished, tree);
 	if (r == 0)
@@ -111,7 +108,7 @@ static int make_directory(const struct sysroot *root, const char *src, const cha
 static int flip(const struct sysroot *root, const char *src, const char *name)
 {
 	_cleanup_free_ char *link = NULL, *old = NULL;
-	int r = join(src, LINK, &link);
+	int r = folder_join(src, LINK, &link);
 
 	if (r < 0)
 		return r;
@@ -125,7 +122,7 @@ int expose_tree(const struct sysroot *root, const char *mount, const struct tree
 {
 	_cleanup_free_ char *src = NULL, *current = NULL, *below = NULL;
 	char name[sizeof(PREFIX) + DIGITS];
-	int r = join(mount, "usr/src", &src);
+	int r = folder_join(mount, "usr/src", &src);
 
 	if (r < 0)
 		return r;
@@ -134,7 +131,7 @@ int expose_tree(const struct sysroot *root, const char *mount, const struct tree
 	if (r == 0)
 		r = read_link(root, src, &current);
 	if (r == 0)
-		r = join(src, name, &below);
+		r = folder_join(src, name, &below);
 	if (r < 0)
 		return r;
 	if (current && !strcmp(current, name) && sysroot_exists(root, below))
@@ -148,10 +145,10 @@ int expose_tree(const struct sysroot *root, const char *mount, const struct tree
 int expose_remove(const struct sysroot *root, const char *mount)
 {
 	_cleanup_free_ char *src = NULL, *link = NULL;
-	int r = join(mount, "usr/src", &src);
+	int r = folder_join(mount, "usr/src", &src);
 
 	if (r == 0)
-		r = join(src, LINK, &link);
+		r = folder_join(src, LINK, &link);
 	if (r == 0)
 		r = sysroot_remove(root, link);
 	if (r == 0)

@@ -8,6 +8,11 @@
 
 #include "common/resolve.h"
 
+int folder_join(const char *dir, const char *name, char **ret)
+{
+	return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
+}
+
 int folder_path(const struct sysroot *root, const char *path, char **ret)
 {
 	_cleanup_close_ int fd = sysroot_openat(root, path, O_PATH | O_DIRECTORY, 0);

@@ -12,6 +12,8 @@
 
 /* Absolute, without links. -ENOENT, -ENOTDIR, -ELOOP. */
 int folder_path(const struct sysroot *root, const char *path, char **ret);
+/* "DIR/NAME" */
+int folder_join(const char *dir, const char *name, char **ret);
 int folder_open(const struct sysroot *root, const char *path, struct sysroot **ret);
 
 /* Regular files at any depth whose name is wanted; relative to `path`, sorted, NULL-ended. */

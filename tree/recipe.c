@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "common/digest.h"
+#include "common/spelling.h"
 
 #define FILE_MAX ((size_t)256 << 10)
 /* Aliases make a short file a long list: more is a mistake, or malice. */
@@ -156,39 +157,14 @@ static void *member(struct recipe *r, const struct key *key)
 	return (char *)r + key->offset;
 }
 
-/* Levenshtein's distance; a word too long to be a misspelt key is far from all. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[16], len = strlen(b);
-
-	if (strlen(a) > 15 || len > 15)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= len; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= len; j++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (best > row[j] + 1)
-				best = row[j] + 1;
-			row[j] = best > row[j - 1] + 1 ? row[j - 1] + 1 : best;
-		}
-	}
-	return row[len];
-}
-
 static void unknown_key(struct reader *rd, const yaml_node_t *node, const struct key *keys,
 			const char *word)
 {
 	const struct key *near = NULL;
-	size_t least = 3;
+	size_t least = SPELLING_NEAR + 1;
 
 	for (const struct key *k = keys; k->name; k++) {
-		size_t d = distance(word, k->name);
+		size_t d = spelling_distance(word, k->name);
 
 		if (d < least) {
 			least = d;
@@ -474,18 +450,6 @@ static int fill_lists(struct recipe *r)
 	if (!r->commands)
 		r->commands = calloc(1, sizeof(*r->commands));
 	return r->commands ? 0 : -ENOMEM;
-}
-
-static int digest_of(const char *text, size_t len, char ret[static DIGEST_TEXT])
-{
-	_cleanup_(digest_freep) struct digest *d = NULL;
-	int r = digest_new(&d);
-
-	if (r < 0)
-		return r;
-	digest_bytes(d, text, len);
-	digest_text(d, ret);
-	return 0;
 }
 
 int recipe_parse(const char *text, size_t len, const char *name, struct recipe *ret,

@@ -17,16 +17,11 @@ struct scratch {
 	int lock;
 };
 
-static int join(const char *store, const char *name, char **ret)
-{
-	return asprintf(ret, "%s/%s", store, name) < 0 ? -ENOMEM : 0;
-}
-
 static int remove_if_stale(const struct sysroot *root, const char *store, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
-	int r = join(store, name, &path);
+	int r = folder_join(store, name, &path);
 
 	if (r < 0)
 		return r;
@@ -55,11 +50,11 @@ static int make_dir(struct scratch *s, const char *store)
 
 	if (r < 0)
 		return r;
-	if (join(real, PREFIX "XXXXXX", &pattern) < 0)
+	if (folder_join(real, PREFIX "XXXXXX", &pattern) < 0)
 		return -ENOMEM;
 	if (!mkdtemp(pattern))
 		return -errno;
-	r = join(store, strrchr(pattern, '/') + 1, &s->path);
+	r = folder_join(store, strrchr(pattern, '/') + 1, &s->path);
 	if (r < 0) {
 		(void)rmdir(pattern);
 		return r;

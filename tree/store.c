@@ -14,30 +14,13 @@
 #define NEW ".new-"
 #define OLD ".old-"
 
-static int join(const char *dir, const char *name, char **ret)
-{
-	return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
-}
-
 /* ---- one tree */
-
-static int digest_of(const char *text, size_t len, char ret[static DIGEST_TEXT])
-{
-	_cleanup_(digest_freep) struct digest *d = NULL;
-	int r = digest_new(&d);
-
-	if (r < 0)
-		return r;
-	digest_bytes(d, text, len);
-	digest_text(d, ret);
-	return 0;
-}
 
 static int read_manifest(struct tree *t, const char *path, struct verdicts *why)
 {
 	_cleanup_free_ char *text = NULL, *name = NULL;
 	size_t len;
-	int r = join(path, MANIFEST, &name);
+	int r = folder_join(path, MANIFEST, &name);
 
 	if (r < 0)
 		return r;
@@ -155,7 +138,7 @@ int store_list(const struct sysroot *root, const char *path, char ***ret_keys)
 		struct stat st;
 		_cleanup_free_ char *below = NULL;
 
-		if (join(path, one, &below) == 0 && *one != '.' &&
+		if (folder_join(path, one, &below) == 0 && *one != '.' &&
 		    sysroot_stat(root, below, &st) == 0 && S_ISDIR(st.st_mode))
 			*kept++ = one;
 		else
@@ -170,7 +153,7 @@ int store_open(const struct sysroot *root, const char *path, const char *key, st
 {
 	_cleanup_(tree_freep) struct tree *t = NULL;
 	_cleanup_free_ char *below = NULL;
-	int r = join(path, key, &below);
+	int r = folder_join(path, key, &below);
 
 	if (r == 0)
 		r = tree_open(root, below, &t, why);
@@ -292,7 +275,7 @@ int store_find(const struct sysroot *root, const char *path, const char *kernel,
 	       struct tree **ret, struct verdicts *why)
 {
 	_cleanup_free_ char *manifest = NULL;
-	int r = join(path, MANIFEST, &manifest);
+	int r = folder_join(path, MANIFEST, &manifest);
 
 	if (r < 0)
 		return r;
@@ -330,7 +313,7 @@ static void remove_leftovers(const struct sysroot *root, const char *path)
 
 		if (strncmp(*name, NEW, strlen(NEW)) && strncmp(*name, OLD, strlen(OLD)))
 			continue;
-		if (join(path, *name, &below) == 0)
+		if (folder_join(path, *name, &below) == 0)
 			(void)sysroot_remove(root, below);
 	}
 }
@@ -442,7 +425,7 @@ int store_drop(const struct sysroot *root, const char *path, const char *key)
 
 	if (lock < 0)
 		return lock == -ENOENT ? 0 : lock;
-	if (join(path, key, &below) < 0 || asprintf(&dying, "%s/" OLD "%s", path, key) < 0)
+	if (folder_join(path, key, &below) < 0 || asprintf(&dying, "%s/" OLD "%s", path, key) < 0)
 		return -ENOMEM;
 	r = sysroot_rename(root, below, dying);
 	if (r == 0)
