@@ -120,59 +120,83 @@ int digest_file(const struct sysroot *root, const char *path, char ret[static DI
 	return digest_open(root, path, 0, &st, ret);
 }
 
-static int add_link(struct digest *d, const struct sysroot *root, const char *path,
-		    const char *name)
+/* ---- directories */
+
+struct walk {
+	const struct sysroot *root;
+	bool (*keep)(const char *name, bool is_dir); /* NULL: all */
+	enum { CONTENT, STAT, STAT_SECONDS } of;
+	struct digest sum;
+};
+
+static int add_value(struct walk *w, const char *name, const char *value)
+{
+	digest_part(&w->sum, name, value, strlen(value));
+	return 0;
+}
+
+static int add_link(struct walk *w, const char *path, const char *name)
 {
 	_cleanup_free_ char *target = NULL, *value = NULL;
-	int r = sysroot_readlink(root, path, &target);
+	int r = sysroot_readlink(w->root, path, &target);
 
 	if (r < 0)
 		return r;
 	if (asprintf(&value, "link %s", target) < 0)
 		return -ENOMEM;
-	digest_part(d, name, value, strlen(value));
-	return 0;
+	return add_value(w, name, value);
 }
 
-static int add_file(struct digest *d, const struct sysroot *root, const char *path,
-		    const char *name)
+static int add_stat(struct walk *w, const struct stat *st, const char *name)
+{
+	_cleanup_free_ char *value = NULL;
+	long fraction = w->of == STAT ? st->st_mtim.tv_nsec : 0;
+
+	if (asprintf(&value, "%o %jd %jd.%09ld", st->st_mode, (intmax_t)st->st_size,
+		     (intmax_t)st->st_mtim.tv_sec, fraction) < 0)
+		return -ENOMEM;
+	return add_value(w, name, value);
+}
+
+static int add_content(struct walk *w, const char *path, const char *name)
 {
 	char sum[DIGEST_TEXT], value[sizeof("program ") + DIGEST_TEXT];
 	struct stat st;
-	int r = digest_open(root, path, O_NOFOLLOW, &st, sum);
+	int r = digest_open(w->root, path, O_NOFOLLOW, &st, sum);
 
 	if (r < 0)
 		return r;
-	r = snprintf(value, sizeof(value), "%s %s", st.st_mode & 0100 ? "program" : "file", sum);
-	digest_part(d, name, value, (size_t)r);
-	return 0;
+	(void)snprintf(value, sizeof(value), "%s %s", st.st_mode & 0100 ? "program" : "file", sum);
+	return add_value(w, name, value);
 }
 
-static int add_dir(struct digest *d, const struct sysroot *root, const char *path,
-		   const char *name);
+static int add_dir(struct walk *w, const char *path, const char *name);
 
-/* `name` is the path below the directory that is digested. */
-static int add_entry(struct digest *d, const struct sysroot *root, const char *path,
-		     const char *name)
+/* `name` is the path below the directory that is digested, `base` its last part. */
+static int add_entry(struct walk *w, const char *path, const char *name, const char *base)
 {
-	_cleanup_close_ int fd = sysroot_openat(root, path, O_PATH | O_NOFOLLOW, 0);
+	_cleanup_close_ int fd = sysroot_openat(w->root, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
 
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	if (w->keep && !w->keep(base, S_ISDIR(st.st_mode)))
+		return 0;
 	if (S_ISLNK(st.st_mode))
-		return add_link(d, root, path, name);
+		return add_link(w, path, name);
 	if (S_ISDIR(st.st_mode))
-		return add_dir(d, root, path, name);
-	return S_ISREG(st.st_mode) ? add_file(d, root, path, name) : -EINVAL;
+		return add_dir(w, path, name);
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	return w->of == CONTENT ? add_content(w, path, name) : add_stat(w, &st, name);
 }
 
-static int add_dir(struct digest *d, const struct sysroot *root, const char *path, const char *name)
+static int add_dir(struct walk *w, const char *path, const char *name)
 {
 	_cleanup_strv_ char **names = NULL;
-	int r = sysroot_list(root, path, &names);
+	int r = sysroot_list(w->root, path, &names);
 
 	for (char **n = names; r == 0 && *n; n++) {
 		_cleanup_free_ char *at = NULL, *below = NULL;
@@ -180,19 +204,38 @@ static int add_dir(struct digest *d, const struct sysroot *root, const char *pat
 		if (asprintf(&at, "%s/%s", path, *n) < 0 ||
 		    asprintf(&below, "%s%s%s", name, *name ? "/" : "", *n) < 0)
 			return -ENOMEM;
-		r = add_entry(d, root, at, below);
+		r = add_entry(w, at, below, *n);
 	}
+	return r;
+}
+
+static int walk(struct walk *w, const char *path, char ret[static DIGEST_TEXT])
+{
+	int r;
+
+	sha256_init(&w->sum.sha);
+	r = add_dir(w, path, "");
+	if (r == 0)
+		digest_text(&w->sum, ret);
 	return r;
 }
 
 int digest_dir(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT])
 {
-	struct digest d;
-	int r;
+	return digest_dir_kept(root, path, NULL, ret);
+}
 
-	sha256_init(&d.sha);
-	r = add_dir(&d, root, path, "");
-	if (r == 0)
-		digest_text(&d, ret);
-	return r;
+int digest_dir_kept(const struct sysroot *root, const char *path,
+		    bool (*keep)(const char *name, bool is_dir), char ret[static DIGEST_TEXT])
+{
+	return walk(&(struct walk){ .root = root, .keep = keep, .of = CONTENT }, path, ret);
+}
+
+int digest_dir_stat(const struct sysroot *root, const char *path,
+		    bool (*keep)(const char *name, bool is_dir), bool whole_seconds,
+		    char ret[static DIGEST_TEXT])
+{
+	struct walk w = { .root = root, .keep = keep, .of = whole_seconds ? STAT_SECONDS : STAT };
+
+	return walk(&w, path, ret);
 }

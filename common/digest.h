@@ -2,6 +2,7 @@
 /* SHA-256 (by nettle) of bytes, files and sequences of named parts, as lower-case hex digits. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/sysroot.h"
@@ -24,3 +25,13 @@ int digest_fd(int fd, char ret[static DIGEST_TEXT]);
 int digest_file(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT]);
 /* All files below a directory: relative path, mode's x bit, content; links by their target. */
 int digest_dir(const struct sysroot *root, const char *path, char ret[static DIGEST_TEXT]);
+/* The same of what is kept (by its name): a directory that is not is not entered. */
+int digest_dir_kept(const struct sysroot *root, const char *path,
+		    bool (*keep)(const char *name, bool is_dir), char ret[static DIGEST_TEXT]);
+/*
+ * As digest_dir_kept, but without reading files: their mode, size and mtime instead of the content.
+ * whole_seconds: mtimes as an archive keeps them that has no fractions.
+ */
+int digest_dir_stat(const struct sysroot *root, const char *path,
+		    bool (*keep)(const char *name, bool is_dir), bool whole_seconds,
+		    char ret[static DIGEST_TEXT]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/progress.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -61,6 +62,14 @@ static void put_bar(FILE *f, const struct progress *p)
 	(void)fprintf(f, "] %llu/%llu", (unsigned long long)p->done, (unsigned long long)p->total);
 }
 
+/* What a child prints is shown, not obeyed: an escape would move the cursor. */
+static void tame(char *line)
+{
+	for (; *line; line++)
+		if (iscntrl((unsigned char)*line))
+			*line = '?';
+}
+
 /* Draws over the line and leaves the cursor at its beginning, where a log line would begin too. */
 static void draw(const struct progress *p, uint64_t ms)
 {
@@ -75,8 +84,10 @@ static void draw(const struct progress *p, uint64_t ms)
 	(void)fprintf(f, " %02u:%02u", (unsigned int)(ms / 60000), (unsigned int)(ms / 1000 % 60));
 	if (p->now)
 		(void)fprintf(f, " %s", p->now);
-	if (fclose(f) == 0)
-		(void)fprintf(stderr, "\r\033[K%.*s\r", (int)columns() - 1, line);
+	if (fclose(f) != 0)
+		return;
+	tame(line);
+	(void)fprintf(stderr, "\r\033[K%.*s\r", (int)columns() - 1, line);
 }
 
 static void log_line(const struct progress *p, uint64_t ms)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Progress of long work: a bar that redraws itself on a terminal, a log line every few seconds
- * otherwise. `total` 0: unknown, then only what was done is shown.
+ * otherwise. `total` 0: unknown, then only what was done is shown. Names may come from a build's
+ * output: on a terminal a control character is a '?' (the log escapes it).
  */
 #pragma once
 

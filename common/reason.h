@@ -29,8 +29,8 @@ enum {
 	  "use an image that carries a tree for this kernel, or build one: ofed-driver build")     \
 	R(MODULE_INVALID, EXIT_NO, "a module file is truncated or is not a kernel module",         \
 	  "build the tree again")                                                                  \
-	R(ARCH_MISMATCH, EXIT_NO, "a module file is of another architecture",                      \
-	  "use the tree of this node's architecture")                                              \
+	R(ARCH_MISMATCH, EXIT_NO, "a module file, or the headers, are of another architecture",    \
+	  "use the tree, or the headers, of this node's architecture")                                              \
 	R(VERMAGIC_MISMATCH, EXIT_NO, "a module was built for another kernel",                     \
 	  "use or build a tree for the running kernel")                                            \
 	R(SYMBOL_MISSING, EXIT_NO, "a module needs a symbol that nothing exports",                 \
@@ -93,7 +93,16 @@ enum {
 	R(HEADERS_MISSING, EXIT_NO, "the kernel's headers are not there",                          \
 	  "install the package named in the detail")                                               \
 	R(COMPILER_MISMATCH, EXIT_NO, "the compiler is not the one the kernel was built with",     \
-	  "install the one named")                                                                 \
+	  "use a source image with the compiler named (images/build --base)")                                                                 \
+	R(COMPILER_MISSING, EXIT_NO, "there is no compiler",                                       \
+	  "use a source image with the compiler named (images/build --base)")                      \
+	R(HOST_PROGRAM_UNUSABLE, EXIT_NO,                                                          \
+	  "a program of the kernel's headers cannot run in this container",                        \
+	  "use a source image whose base is the node's distribution, or one with a libc as new "   \
+	  "(images/build --base)")                                                                 \
+	R(STORE_UNUSABLE, EXIT_SYSTEM, "the store of built trees cannot be written",               \
+	  "make it writable and free space there (NVIDIA_NIC_DRIVERS_INVENTORY_PATH), or name "    \
+	  "another: --output")                                                                     \
 	R(BUILD_FAILED, EXIT_NO, "the build failed",                                               \
 	  "the first error is in the detail, the rest in the build's log")                         \
 	R(SYSTEM, EXIT_SYSTEM, "a system call failed", "see the detail; trying again may help")

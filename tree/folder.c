@@ -80,7 +80,7 @@ struct finds {
 	size_t n;
 };
 
-static int keep(struct finds *f, const char *prefix, const char *name)
+static int add_find(struct finds *f, const char *prefix, const char *name)
 {
 	char **more = reallocarray(f->paths, f->n + 2, sizeof(*more));
 
@@ -108,7 +108,7 @@ static int find_in(struct finds *f, int parent, const char *name, const char *pr
 				return -ENOMEM;
 			r = find_in(f, dirfd(dir), name, below);
 		} else if (S_ISREG(st.st_mode) && f->wanted(name)) {
-			r = keep(f, prefix, name);
+			r = add_find(f, prefix, name);
 		}
 	}
 	return r;
@@ -147,7 +147,14 @@ static int copy_data(int from, int to)
 	return n < 0 ? -errno : 0;
 }
 
-static int copy_file(int from, const char *name, int to, const struct stat *st)
+/* How all of a copy is made. */
+struct copy {
+	bool (*keep)(const char *name, bool is_dir); /* NULL: all */
+	mode_t add;                                  /* to the mode of files */
+};
+
+static int copy_file(const struct copy *c, int from, const char *name, int to,
+		     const struct stat *st)
 {
 	_cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_close_ int out = -1;
@@ -161,7 +168,7 @@ static int copy_file(int from, const char *name, int to, const struct stat *st)
 	r = copy_data(in, out);
 	if (r < 0)
 		return r;
-	if (fchmod(out, st->st_mode & 0777) < 0)
+	if (fchmod(out, (st->st_mode & 0777) | c->add) < 0)
 		return -errno;
 	return futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0 ? -errno : 0;
 }
@@ -178,37 +185,39 @@ static int copy_link(int from, const char *name, int to)
 	return symlinkat(target, to, name) < 0 ? -errno : 0;
 }
 
-static int copy_content(int from, const char *name, int to);
+static int copy_content(const struct copy *c, int from, const char *name, int to);
 
-static int copy_below(int from, const char *name, int to)
+static int copy_below(const struct copy *c, int from, const char *name, int to)
 {
 	_cleanup_close_ int fd = -1;
 
 	if (mkdirat(to, name, 0755) < 0 && errno != EEXIST)
 		return -errno;
 	fd = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : copy_content(from, name, fd);
+	return fd < 0 ? -errno : copy_content(c, from, name, fd);
 }
 
-static int copy_content(int from, const char *name, int to)
+static int copy_content(const struct copy *c, int from, const char *name, int to)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	struct stat st;
 	int r = open_dir(from, name, &dir);
 
 	while (r >= 0 && (r = next_entry(dir, &name, &st)) > 0) {
+		if (c->keep && !c->keep(name, S_ISDIR(st.st_mode)))
+			continue;
 		if (S_ISDIR(st.st_mode))
-			r = copy_below(dirfd(dir), name, to);
+			r = copy_below(c, dirfd(dir), name, to);
 		else if (S_ISREG(st.st_mode))
-			r = copy_file(dirfd(dir), name, to, &st);
+			r = copy_file(c, dirfd(dir), name, to, &st);
 		else if (S_ISLNK(st.st_mode))
 			r = copy_link(dirfd(dir), name, to);
 	}
 	return r;
 }
 
-int folder_copy(const struct sysroot *from, const char *src, const struct sysroot *to,
-		const char *dst)
+static int copy(const struct copy *c, const struct sysroot *from, const char *src,
+		const struct sysroot *to, const char *dst)
 {
 	_cleanup_close_ int in = sysroot_openat(from, src, O_RDONLY | O_DIRECTORY, 0), out = -1;
 	int r = in < 0 ? in : sysroot_mkdirs(to, dst, 0755);
@@ -216,5 +225,45 @@ int folder_copy(const struct sysroot *from, const char *src, const struct sysroo
 	if (r < 0)
 		return r;
 	out = sysroot_openat(to, dst, O_RDONLY | O_DIRECTORY, 0);
-	return out < 0 ? out : copy_content(in, ".", out);
+	return out < 0 ? out : copy_content(c, in, ".", out);
+}
+
+int folder_copy(const struct sysroot *from, const char *src, const struct sysroot *to,
+		const char *dst)
+{
+	return copy(&(struct copy){ .keep = NULL }, from, src, to, dst);
+}
+
+int folder_copy_kept(const struct sysroot *from, const char *src, const struct sysroot *to,
+		     const char *dst, bool (*keep)(const char *name, bool is_dir))
+{
+	return copy(&(struct copy){ .keep = keep, .add = S_IWUSR }, from, src, to, dst);
+}
+
+/* ---- its size */
+
+static int add_sizes(int parent, const char *name, uint64_t *sum)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct stat st;
+	int r = open_dir(parent, name, &dir);
+
+	while (r >= 0 && (r = next_entry(dir, &name, &st)) > 0) {
+		if (S_ISDIR(st.st_mode))
+			r = add_sizes(dirfd(dir), name, sum);
+		else if (S_ISREG(st.st_mode))
+			*sum += (uint64_t)st.st_size;
+	}
+	return r;
+}
+
+int folder_size(const struct sysroot *root, const char *path, uint64_t *ret)
+{
+	_cleanup_close_ int fd = sysroot_openat(root, path, O_RDONLY | O_DIRECTORY, 0);
+	uint64_t sum = 0;
+	int r = fd < 0 ? fd : add_sizes(fd, ".", &sum);
+
+	if (r == 0)
+		*ret = sum;
+	return r;
 }

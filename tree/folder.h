@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/sysroot.h"
 
@@ -27,3 +28,12 @@ int folder_find(const struct sysroot *root, const char *path, bool (*wanted)(con
  */
 int folder_copy(const struct sysroot *from, const char *src, const struct sysroot *to,
 		const char *dst);
+/*
+ * Only what is kept, by its name (a directory that is not is not entered), and so that the copy's
+ * owner may write to it: u+w.
+ */
+int folder_copy_kept(const struct sysroot *from, const char *src, const struct sysroot *to,
+		     const char *dst, bool (*keep)(const char *name, bool is_dir));
+
+/* Bytes of all regular files below it. */
+int folder_size(const struct sysroot *root, const char *path, uint64_t *ret);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/digest.h"
 
@@ -153,6 +154,73 @@ static void what_is_no_file_is_refused(void **state)
 	assert_int_equal(digest_file(w->root, "one/fifo", text), -EINVAL);
 }
 
+static bool is_kept(const char *name, bool is_dir)
+{
+	return strcmp(name, is_dir ? "left" : "left.c");
+}
+
+static void what_is_not_kept_does_not_count(void **state)
+{
+	struct world *w = *state;
+	char all[DIGEST_TEXT], kept[DIGEST_TEXT], path[64];
+
+	fill(w, "one");
+	assert_int_equal(digest_dir(w->root, "one", all), 0);
+	put(w, "one/sub/left.c", 0644, "");
+	put(w, "one/left/x", 0644, "");
+	(void)snprintf(path, sizeof(path), "%s/one/left/fifo", w->dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(digest_dir_kept(w->root, "one", is_kept, kept), 0);
+	assert_string_equal(kept, all);
+	put(w, "one/left.c/x", 0644, ""); /* a directory */
+	assert_int_equal(digest_dir_kept(w->root, "one", is_kept, kept), 0);
+	assert_string_not_equal(kept, all);
+}
+
+static bool stats_same(const struct world *w, bool whole_seconds)
+{
+	char one[DIGEST_TEXT], two[DIGEST_TEXT];
+
+	assert_int_equal(digest_dir_stat(w->root, "one", NULL, whole_seconds, one), 0);
+	assert_int_equal(digest_dir_stat(w->root, "other/two", NULL, whole_seconds, two), 0);
+	return strcmp(one, two) == 0;
+}
+
+static void set_time(const struct world *w, const char *path, time_t s, long ns)
+{
+	int fd = sysroot_openat(w->root, path, O_RDONLY, 0);
+
+	assert_int_equal(futimens(fd, (struct timespec[]){ { s, ns }, { s, ns } }), 0);
+	assert_int_equal(close(fd), 0);
+}
+
+static void what_stat_says_changes_with_mode_size_and_mtime(void **state)
+{
+	struct world *w = *state;
+
+	fill(w, "one");
+	fill(w, "other/two");
+	set_time(w, "one/sub/file", 1, 1);
+	set_time(w, "one/program", 1, 1);
+	set_time(w, "other/two/sub/file", 1, 1);
+	set_time(w, "other/two/program", 1, 1);
+	assert_true(stats_same(w, false));
+	set_time(w, "one/program", 1, 2);
+	assert_false(stats_same(w, false));
+	assert_true(stats_same(w, true));
+	set_time(w, "one/program", 2, 1);
+	assert_false(stats_same(w, true));
+	put(w, "one/program", 0711, "text");
+	set_time(w, "one/program", 1, 1);
+	assert_false(stats_same(w, false));
+	put(w, "one/program", 0755, "longer");
+	set_time(w, "one/program", 1, 1);
+	assert_false(stats_same(w, false));
+	put(w, "one/program", 0755, "TEXT");
+	set_time(w, "one/program", 1, 1);
+	assert_true(stats_same(w, false));
+}
+
 #define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, make_world, end_world)
 
 int main(void)
@@ -164,6 +232,8 @@ int main(void)
 		IN_WORLD(equal_directories_are_equal_wherever_they_lie),
 		IN_WORLD(a_directory_changes_with_content_name_x_bit_and_target),
 		IN_WORLD(what_is_no_file_is_refused),
+		IN_WORLD(what_is_not_kept_does_not_count),
+		IN_WORLD(what_stat_says_changes_with_mode_size_and_mtime),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void nothing_to_free_is_fine(void **state)
 }
 
 /* What progress draws while stderr is a terminal of 60 columns. */
-static void draw(uint64_t total, uint64_t done, char *text, size_t size)
+static void draw_name(uint64_t total, uint64_t done, const char *now, char *text, size_t size)
 {
 	_cleanup_close_ int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	_cleanup_close_ int saved = dup(STDERR_FILENO), slave = -1;
@@ -55,7 +55,7 @@ static void draw(uint64_t total, uint64_t done, char *text, size_t size)
 	(void)dup2(slave, STDERR_FILENO);
 	log_setup(NULL, LOG_AUTO, LEVEL_INFO);
 	assert_int_equal(progress_new("build", total, &p), 0);
-	progress_step(p, done, "drivers/infiniband/core/a-file-with-a-rather-long-name.o");
+	progress_step(p, done, now);
 	progress_free(p);
 	(void)dup2(saved, STDERR_FILENO);
 	/* The terminal hands over in pieces; the end of the line is the last. */
@@ -65,6 +65,12 @@ static void draw(uint64_t total, uint64_t done, char *text, size_t size)
 		len += (size_t)n;
 		text[len] = '\0';
 	} while (text[len - 1] != '\n');
+}
+
+static void draw(uint64_t total, uint64_t done, char *text, size_t size)
+{
+	draw_name(total, done, "drivers/infiniband/core/a-file-with-a-rather-long-name.o", text,
+		  size);
 }
 
 static void on_a_terminal_a_bar_fits_its_width(void **state)
@@ -91,6 +97,33 @@ static void without_a_total_only_the_count_is_shown(void **state)
 	assert_null(strchr(text, '#'));
 }
 
+static void on_a_terminal_no_escape_of_a_child_is_obeyed(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	draw_name(0, 7, "checking\033]0;title\a for\tgcc\r\x7f \xc3\xa4", text, sizeof(text));
+	assert_non_null(strstr(text, "build 7 00:00 checking?]0;title? for?gcc?? \xc3\xa4"));
+	assert_null(strchr(text, '\a'));
+}
+
+static void in_a_log_escapes_of_a_child_are_escaped(void **state)
+{
+	_cleanup_fclose_ FILE *f = tmpfile();
+	char text[512] = "";
+
+	(void)state;
+	log_setup(f, LOG_TEXT, LEVEL_INFO);
+	log_info("progress", "now", "a\033[2Jb\nc");
+	log_setup(f, LOG_JSON, LEVEL_INFO);
+	log_info("progress", "now", "a\033[2Jb\nc");
+	log_setup(NULL, LOG_TEXT, LEVEL_INFO);
+	assert_true(pread(fileno(f), text, sizeof(text) - 1, 0) > 0);
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "now=\"a\\x1b[2Jb\\nc\"\n"));
+	assert_non_null(strstr(text, "\"now\":\"a\\u001B[2Jb\\nc\"}\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +131,8 @@ int main(void)
 		cmocka_unit_test(nothing_to_free_is_fine),
 		cmocka_unit_test(on_a_terminal_a_bar_fits_its_width),
 		cmocka_unit_test(without_a_total_only_the_count_is_shown),
+		cmocka_unit_test(on_a_terminal_no_escape_of_a_child_is_obeyed),
+		cmocka_unit_test(in_a_log_escapes_of_a_child_are_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
