@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "kernel/pci.h"
+#include "ofed/source.h"
 
 int driver_error(struct verdicts *why, const char *object, int error)
 {
@@ -65,30 +66,47 @@ static int find_in(const struct driver *d, const char *store, struct tree **ret,
 		     : store_find(d->own, path, kernel, d->running.machine, ret, why);
 }
 
-int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why)
+/* Of --source, or, without one, any. */
+static int find_built(const struct driver *d, struct tree **ret, struct verdicts *why)
 {
-	const char *stores[] = { d->set->tree, d->set->output };
-
-	for (size_t i = 0; d->set->output && i < 2; i++) {
-		_cleanup_verdicts_ struct verdicts not_there = { 0 };
-
-		if (find_in(d, stores[i], ret, &not_there) == 0)
-			return 0;
-	}
-	return find_in(d, d->set->tree, ret, why);
+	return d->set->source ? source_find_tree(d, ret, NULL, why)
+			      : find_in(d, d->set->output, ret, why);
 }
 
-bool driver_is_absent(const struct driver *d, const struct manifest *m)
+int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why)
+{
+	_cleanup_verdicts_ struct verdicts not_there = { 0 };
+
+	if (!d->set->output)
+		return find_in(d, d->set->tree, ret, why);
+	if (find_in(d, d->set->tree, ret, &not_there) == 0)
+		return 0;
+	return find_built(d, ret, why);
+}
+
+bool driver_wants_build(const struct driver *d)
+{
+	_cleanup_verdicts_ struct verdicts unasked = { 0 };
+	_cleanup_(tree_freep) struct tree *tree = NULL;
+	_cleanup_recipe_ struct recipe recipe = { 0 };
+
+	if (!d->set->source || !d->set->output || find_in(d, d->set->tree, &tree, &unasked) == 0)
+		return false;
+	return source_find_tree(d, &tree, &recipe, &unasked) == -ENOENT && recipe.name &&
+	       !driver_is_absent(d, recipe.vendors);
+}
+
+bool driver_is_absent(const struct driver *d, char *const *vendors)
 {
 	_cleanup_pci_ struct pci_devices pci = { 0 };
 
-	if (!d->set->if_present || !m->vendors || !*m->vendors || pci_read(d->host, &pci) < 0)
+	if (!d->set->if_present || !vendors || !*vendors || pci_read(d->host, &pci) < 0)
 		return false;
 	for (size_t i = 0; i < pci.n; i++) {
 		char vendor[8];
 
 		(void)snprintf(vendor, sizeof(vendor), "%04x", pci.d[i].vendor);
-		if (strv_contains(m->vendors, vendor))
+		if (strv_contains(vendors, vendor))
 			return false;
 	}
 	return true;

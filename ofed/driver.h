@@ -13,6 +13,9 @@
 #include "swap/state.h"
 #include "tree/store.h"
 
+/* What load ends with under a supervisor: there is no tree, but a source to build it from. */
+enum { EXIT_BUILD = 3 };
+
 /* Where loaded trees are kept on the node, and under which name ofed swaps. */
 #define OFED_TREES "run/gdrkit/trees"
 #define OFED_OWNER "ofed"
@@ -25,6 +28,7 @@ struct driver {
 	char started[32];    /* RFC 3339 */
 	int stop_fd;         /* a signalfd: readable means stop; -1: none */
 	uint64_t timeout_ms; /* for the module lock */
+	bool supervised;     /* a supervisor runs us */
 };
 
 /* host and own stay the caller's. On failure a verdict. */
@@ -46,12 +50,16 @@ int verb_status(struct driver *d);
 int driver_ready(const struct driver *d, struct verdicts *why);
 
 /*
- * The tree for --kernel (by default the running one), in --tree or else among the built ones;
- * TREE_MISSING.
+ * The tree for --kernel (by default the running one), in --tree or else among the built ones: of
+ * --source, if that is given. -ENOENT, TREE_MISSING.
  */
 int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why);
-/* --if-present: is there no device that the tree drives? */
-bool driver_is_absent(const struct driver *d, const struct manifest *m);
+/* Is there no such tree, but a source to build it from, and, with --if-present, a device? */
+bool driver_wants_build(const struct driver *d);
+/* --if-present: is there no device of these PCI vendors (NULL-ended; NULL, none: not known)? */
+bool driver_is_absent(const struct driver *d, char *const *vendors);
+/* Removes what killed builds left in the store of these settings. */
+int driver_sweep(const struct sysroot *own, const struct ofed_settings *set);
 /* The kept tree that is live as a whole; -ENOENT: none. */
 int driver_live_tree(const struct driver *d, struct tree **ret);
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ofed/request.h"
+#include "ofed/source.h"
 #include "tree/expose.h"
 #include "tree/ready.h"
 
@@ -97,6 +98,11 @@ static int load_tree(const struct driver *d, const struct tree *tree, struct ver
 	return r;
 }
 
+static void say_absent(const char *driver)
+{
+	log_info("absent", "detail", "no PCI device of the tree's vendors", "driver", driver);
+}
+
 static int refuse_other_kernel(const struct driver *d, struct verdicts *why)
 {
 	if (!d->set->kernel || strcmp(d->set->kernel, d->running.release) == 0)
@@ -106,20 +112,47 @@ static int refuse_other_kernel(const struct driver *d, struct verdicts *why)
 	return -EINVAL;
 }
 
+/* Nothing is there to load: a success only where nothing is to be driven. */
+static int has_no_tree(const struct driver *d, int error, struct verdicts *why)
+{
+	_cleanup_verdicts_ struct verdicts unasked = { 0 };
+	_cleanup_(tree_freep) struct tree *tree = NULL;
+	_cleanup_recipe_ struct recipe recipe = { 0 };
+
+	if (error == -ENOENT && d->set->source && d->set->if_present &&
+	    source_find_tree(d, &tree, &recipe, &unasked) == -ENOENT &&
+	    driver_is_absent(d, recipe.vendors)) {
+		verdicts_clear(why);
+		say_absent(recipe.name);
+		return 0;
+	}
+	return error;
+}
+
+static int load(struct driver *d, struct verdicts *why)
+{
+	_cleanup_(tree_freep) struct tree *tree = NULL;
+	int r = driver_find_tree(d, &tree, why);
+
+	if (r < 0)
+		return has_no_tree(d, r, why);
+	if (driver_is_absent(d, tree->manifest.vendors)) {
+		say_absent(tree->manifest.name);
+		return 0;
+	}
+	return load_tree(d, tree, why);
+}
+
 int verb_load(struct driver *d)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
-	_cleanup_(tree_freep) struct tree *tree = NULL;
 	int r = refuse_other_kernel(d, &why);
 
 	if (r == 0)
 		r = request_recover(d, &why);
 	if (r == 0)
-		r = driver_find_tree(d, &tree, &why);
-	if (r == 0 && driver_is_absent(d, &tree->manifest))
-		log_info("absent", "detail", "no PCI device of the tree's vendors", "driver",
-			 tree->manifest.name);
-	else if (r == 0)
-		r = load_tree(d, tree, &why);
+		r = load(d, &why);
+	if (r == -ENOENT && d->supervised && driver_wants_build(d))
+		return EXIT_BUILD;
 	return driver_end(d, "load", r, &why);
 }

@@ -22,7 +22,8 @@ struct ofed_settings {
 	bool restore;
 	char *ready_path, *mount, *lock_path, *revision;
 	char *source, *recipe, *headers, *output;
-	uint64_t jobs;
+	uint64_t jobs, cache_size;
+	bool note_source;
 	uint64_t stop_after; /* test knob: journal_stop_after() */
 };
 

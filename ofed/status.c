@@ -7,6 +7,7 @@
 
 #include "common/lock.h"
 #include "kernel/live.h"
+#include "ofed/source.h"
 #include "swap/history.h"
 
 #define JOURNAL "run/gdrkit/journal"
@@ -21,6 +22,7 @@ void status_clear(struct status *s)
 	free(s->swap);
 	free(s->instance);
 	free(s->recover);
+	free(s->build_log);
 	ready_clear(&s->ready);
 	verdicts_clear(&s->stale);
 	*s = (struct status){ 0 };
@@ -161,6 +163,8 @@ int status_read(const struct driver *d, struct status *ret, struct verdicts *why
 	if (r == 0 && s.journal == STATUS_CUT_OFF &&
 	    asprintf(&s.recover, "ofed-driver load --host-root %s", sysroot_dir(d->host)) < 0)
 		r = -ENOMEM;
+	if (r == 0)
+		(void)source_last_log(d, &s.build_log, &s.building);
 	if (r < 0)
 		return r;
 	*ret = s;
@@ -208,6 +212,9 @@ void status_text(FILE *to, const struct status *s)
 		(void)fprintf(to, "%-9s %s%s%s\n", "stale", v->object, v->detail ? ": " : "",
 			      v->detail ? v->detail : "");
 	(void)fprintf(to, "%-9s %s\n", "instance", s->instance ? s->instance : "none");
+	if (s->build_log)
+		(void)fprintf(to, "%-9s %s, its log: %s\n", "build",
+			      s->building ? "under way" : "not under way", s->build_log);
 }
 
 static json_t *modules_json(const struct status *s)
@@ -245,9 +252,10 @@ void status_json(FILE *to, const struct status *s)
 		[STATUS_MOVING] = "moving",
 		[STATUS_CUT_OFF] = "cut_off",
 	};
-	json_t *o = json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s?}", "swap", names[s->journal],
-			      "last", s->swap, "recover", s->recover, "ready", ready_json(s),
-			      "modules", modules_json(s), "instance", s->instance);
+	json_t *o = json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s?, s:b, s:s?}", "swap",
+			      names[s->journal], "last", s->swap, "recover", s->recover, "ready",
+			      ready_json(s), "modules", modules_json(s), "instance", s->instance,
+			      "building", s->building, "build_log", s->build_log);
 
 	if (o)
 		(void)json_dumpf(o, to, JSON_INDENT(2));
@@ -287,7 +295,7 @@ static bool is_absent(const struct driver *d)
 	_cleanup_(tree_freep) struct tree *tree = NULL;
 
 	return d->set->if_present && driver_find_tree(d, &tree, &not_there) == 0 &&
-	       driver_is_absent(d, &tree->manifest);
+	       driver_is_absent(d, tree->manifest.vendors);
 }
 
 int driver_ready(const struct driver *d, struct verdicts *why)

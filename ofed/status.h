@@ -35,6 +35,8 @@ struct status {
 	size_t n_modules;
 	char *instance; /* who holds the instance lock; NULL: nobody */
 	char *recover;  /* the command that recovers */
+	char *build_log; /* of the build that began last; NULL: none */
+	bool building;   /* it is under way */
 };
 
 int status_read(const struct driver *d, struct status *ret, struct verdicts *why);

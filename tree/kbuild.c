@@ -1,88 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/kbuild.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/child.h"
+#include "common/events.h"
 #include "common/progress.h"
+#include "tree/complaint.h"
 #include "tree/folder.h"
-
-/* ---- the first error */
-
-/* The lower, the closer to the cause; what is no error has none. */
-enum rank { NO_ERROR, CAUSE, PERHAPS, CONSEQUENCE, NO_RANK };
-
-struct mark {
-	const char *text;
-	enum { IN_LINE, AT_START } where;
-	enum rank rank;
-};
-
-/* The first that a line has counts. */
-static const struct mark MARKS[] = {
-	{ ": error: ", IN_LINE, CAUSE },
-	{ ": fatal error: ", IN_LINE, CAUSE },
-	{ ": Error: ", IN_LINE, CAUSE }, /* the assembler */
-	{ ": undefined reference to ", IN_LINE, CAUSE },
-	{ "ERROR: ", AT_START, CAUSE }, /* modpost, kernel configuration */
-	{ "FATAL: ", AT_START, CAUSE },
-	{ "*** No rule to make target ", IN_LINE, CAUSE },
-	{ ": command not found", IN_LINE, PERHAPS },
-	{ ": not found", IN_LINE, PERHAPS },
-	{ ": No such file or directory", IN_LINE, PERHAPS },
-	{ "*** Waiting for unfinished jobs", IN_LINE, NO_ERROR },
-	{ "*** ", IN_LINE, CONSEQUENCE },
-	{ "cc1: ", AT_START, CONSEQUENCE }, /* all warnings being treated as errors */
-};
-
-static bool has(const char *line, size_t len, const struct mark *mark)
-{
-	size_t need = strlen(mark->text);
-
-	if (mark->where == AT_START)
-		return len >= need && !memcmp(line, mark->text, need);
-	return memmem(line, len, mark->text, need);
-}
-
-static enum rank rank_of(const char *line, size_t len)
-{
-	for (size_t i = 0; i < sizeof(MARKS) / sizeof(*MARKS); i++)
-		if (has(line, len, &MARKS[i]))
-			return MARKS[i].rank;
-	return NO_ERROR;
-}
-
-const char *kbuild_first_error(const char *output, size_t *ret_len)
-{
-	const char *best = NULL;
-	enum rank least = NO_RANK;
-	size_t len;
-
-	for (const char *line = output; *line; line += len + (line[len] == '\n')) {
-		enum rank rank;
-
-		len = strcspn(line, "\n");
-		rank = rank_of(line, len);
-		if (rank == NO_ERROR || rank >= least)
-			continue;
-		best = line;
-		least = rank;
-		*ret_len = len;
-	}
-	return best;
-}
 
 /* ---- one child, listened to */
 
-struct listener {
-	int log_fd;
-	const char *what;          /* as the progress calls it */
-	struct progress *progress; /* from the first file on: most children compile none */
-	uint64_t compiled, total;  /* total 0: not known */
-	char *error;
-	enum rank rank; /* of `error` */
+/* One program of the build. */
+struct job {
+	const char *object; /* as BUILD_FAILED calls it */
+	const char *what;   /* as the progress calls it */
+	const char *const *argv;
+	size_t files; /* it has to compile; 0: not known */
+	bool lines;   /* what it prints is its progress until it compiles a file */
 };
+
+struct listener {
+	const struct job *job;
+	int log_fd;
+	struct progress *progress; /* from the first step on: many children take none */
+	uint64_t compiled, lines;
+	struct complaint said;
+};
+
+static void listener_clear(struct listener *l)
+{
+	l->progress = progress_free(l->progress);
+	complaint_clear(&l->said);
+}
 
 static void write_log(int fd, const char *text, size_t len)
 {
@@ -98,21 +50,6 @@ static void write_log(int fd, const char *text, size_t len)
 	}
 }
 
-static void keep_error(struct listener *l, const char *line, size_t len)
-{
-	enum rank rank = rank_of(line, len);
-	char *copy;
-
-	if (rank == NO_ERROR || rank >= l->rank)
-		return;
-	copy = strndup(line, len);
-	if (!copy)
-		return;
-	free(l->error);
-	l->error = copy;
-	l->rank = rank;
-}
-
 static bool ends_in(const char *text, const char *end)
 {
 	size_t len = strlen(text), need = strlen(end);
@@ -120,114 +57,205 @@ static bool ends_in(const char *text, const char *end)
 	return len >= need && !strcmp(text + len - need, end);
 }
 
-/* "  CC [M]  /x/a.o"; modpost's x.mod.o has no file in the source. */
+/* "  CC [M]  /x/a.o"; modpost's x.mod.o and .module-common.o have no file in the source. */
 static bool is_compiled(const char *line)
 {
 	return (!strncmp(line, "  CC [M]", 8) || !strncmp(line, "  AS [M]", 8)) &&
-	       !ends_in(line, ".mod.o");
+	       !ends_in(line, ".mod.o") && !ends_in(line, "/.module-common.o");
+}
+
+static void step(struct listener *l, uint64_t done, const char *now)
+{
+	if (l->progress || progress_new(l->job->what, l->job->files, &l->progress) == 0)
+		progress_step(l->progress, done, now);
 }
 
 static void count_file(struct listener *l, const char *line)
 {
 	const char *slash = strrchr(line, '/');
 
-	if (!l->progress && progress_new(l->what, l->total, &l->progress) < 0)
-		return;
-	l->compiled += !l->total || l->compiled < l->total;
-	progress_step(l->progress, l->compiled, slash ? slash + 1 : line + 8);
+	l->compiled += !l->job->files || l->compiled < l->job->files;
+	step(l, l->compiled, slash ? slash + 1 : line + 8);
+}
+
+static void count_line(struct listener *l, const char *line)
+{
+	_cleanup_free_ char *now = strdup(line + strspn(line, " \t\r"));
+	size_t len = now ? strlen(now) : 0;
+
+	while (len > 0 && strchr(" \t\r", now[len - 1]))
+		now[--len] = '\0';
+	step(l, ++l->lines, len ? now : NULL);
 }
 
 static void on_line(void *data, const char *line)
 {
 	struct listener *l = data;
-	size_t len = strlen(line);
 
-	write_log(l->log_fd, line, len);
+	write_log(l->log_fd, line, strlen(line));
 	write_log(l->log_fd, "\n", 1);
-	keep_error(l, line, len);
+	complaint_line(&l->said, line);
 	if (is_compiled(line))
 		count_file(l, line);
+	else if (l->job->lines && !l->compiled)
+		count_line(l, line);
 }
 
 /* What the kernel's configuration leaves out is done as well. */
-static void end_progress(struct listener *l, bool good)
+static void finish_progress(struct listener *l)
 {
-	if (l->progress && l->total && good)
-		progress_step(l->progress, l->total, NULL);
-	l->progress = progress_free(l->progress);
+	if (l->progress && l->job->files)
+		progress_step(l->progress, l->job->files, NULL);
 }
 
-static int make_environment(char ***ret)
+static int put(char **env, size_t *n, const char *name, const char *value)
 {
-	static const char *const KEPT[] = { "PATH", "HOME", "TMPDIR" };
-	size_t n = sizeof(KEPT) / sizeof(*KEPT), used = 0;
-	_cleanup_strv_ char **env = calloc(n + 2, sizeof(*env));
-
-	if (!env)
+	if (!value)
+		return 0;
+	if (asprintf(&env[*n], "%s=%s", name, value) < 0) {
+		env[*n] = NULL;
 		return -ENOMEM;
-	env[used] = strdup("LC_ALL=C");
-	if (!env[used++])
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const char *value = getenv(KEPT[i]);
-
-		if (value && asprintf(&env[used], "%s=%s", KEPT[i], value) < 0) {
-			env[used] = NULL;
-			return -ENOMEM;
-		}
-		used += value != NULL;
 	}
+	++*n;
+	return 0;
+}
+
+static int make_environment(const struct kbuild *b, char ***ret)
+{
+	const char *path = getenv("PATH") ?: "/usr/sbin:/usr/bin:/sbin:/bin";
+	_cleanup_strv_ char **env = calloc(6, sizeof(*env));
+	_cleanup_free_ char *paths = NULL;
+	size_t n = 0;
+
+	if (!env || asprintf(&paths, "%s%s%s", b->tools ?: "", b->tools ? ":" : "", path) < 0)
+		return -ENOMEM;
+	if (put(env, &n, "LC_ALL", "C") < 0 || put(env, &n, "PATH", paths) < 0 ||
+	    put(env, &n, "HOME", b->tmp ?: getenv("HOME")) < 0 ||
+	    put(env, &n, "TMPDIR", b->tmp ?: getenv("TMPDIR")) < 0 ||
+	    put(env, &n, "LLVM", b->llvm ? "1" : NULL) < 0)
+		return -ENOMEM;
 	*ret = TAKE_PTR(env);
 	return 0;
 }
 
-static int judge(const struct kbuild *b, const char *object, const struct child_result *res,
-		 const struct listener *l, struct verdicts *why)
+/* posix_spawnp looks a name up in our PATH, not in the child's: the tool's path, or NULL. */
+static int find_tool(const struct kbuild *b, const char *name, char **ret)
 {
-	if (res->stopped)
-		return -ECANCELED;
-	if (res->status == 0)
+	_cleanup_free_ char *path = NULL;
+
+	if (!b->tools || strchr(name, '/'))
 		return 0;
-	verdicts_no(why, REASON_BUILD_FAILED, object, "exit %d: %s; all of it in %s", res->status,
-		    l->error ?: "without saying why", b->log_name ?: "the log");
+	if (asprintf(&path, "%s/%s", b->tools, name) < 0)
+		return -ENOMEM;
+	if (access(path, X_OK) == 0)
+		*ret = TAKE_PTR(path);
+	return 0;
+}
+
+static int say_failed(const struct child_result *res, const struct listener *l, const char *log,
+		      struct verdicts *why)
+{
+	bool killed = res->status == 128 + SIGKILL || complaint_of_kill(&l->said);
+	int r = complaint_of_disk(&l->said);
+
+	if (r < 0) {
+		verdicts_no(why, REASON_STORE_UNUSABLE, l->job->object, "%s; all of it in %s",
+			    l->said.disk, log);
+		return r;
+	}
+	verdicts_no(why, REASON_BUILD_FAILED, l->job->object, "exit %d: %s%s; all of it in %s",
+		    res->status, l->said.error ?: "without saying why",
+		    killed ? " (out of memory?)" : "", log);
 	return -ENOEXEC;
 }
 
-/* files: how many it has to compile; 0: not known. */
-static int run_child(const struct kbuild *b, const char *object, const char *const argv[],
-		     size_t files, struct verdicts *why)
+static int judge(const struct child_result *res, const struct listener *l, const char *log,
+		 struct verdicts *why)
+{
+	if (res->stopped)
+		return -ECANCELED;
+	if (!res->timed_out)
+		return res->status ? say_failed(res, l, log, why) : 0;
+	verdicts_no(why, REASON_WAIT_TIMEOUT, l->job->object,
+		    "not done after %llu s; all of it in %s", (unsigned long long)res->ms / 1000,
+		    log);
+	return -ETIMEDOUT;
+}
+
+static const char *log_name(const struct kbuild *b)
+{
+	return b->log_name ?: "the log";
+}
+
+/* 0: no deadline; -ETIMEDOUT: it has passed. */
+static int time_left(const struct kbuild *b, const char *object, uint64_t *ret_ms,
+		     struct verdicts *why)
+{
+	uint64_t now = events_now();
+
+	if (b->deadline_ms && b->deadline_ms <= now) {
+		verdicts_no(why, REASON_WAIT_TIMEOUT, object, "not begun in time; all of it in %s",
+			    log_name(b));
+		return -ETIMEDOUT;
+	}
+	*ret_ms = b->deadline_ms ? b->deadline_ms - now : 0;
+	return 0;
+}
+
+/* As job->argv, but for the program's own path, that it was found at. */
+static int spawn_job(const struct kbuild *b, const struct job *job, const char *tool,
+		     struct child_spec *spec, struct child_result *res)
+{
+	size_t n = 0;
+	_cleanup_free_ const char **argv = NULL;
+
+	while (job->argv[n])
+		n++;
+	argv = calloc(n + 1, sizeof(*argv));
+	if (!argv)
+		return -ENOMEM;
+	memcpy(argv, job->argv, n * sizeof(*argv));
+	argv[0] = tool ?: argv[0];
+	spec->argv = argv;
+	spec->dir = b->scratch;
+	spec->stop_fd = b->stop_fd;
+	return child_run(spec, res);
+}
+
+static int run_job(const struct kbuild *b, const struct job *job, struct verdicts *why)
 {
 	_cleanup_child_result_ struct child_result res = { 0 };
+	_cleanup_(listener_clear) struct listener l = { .job = job, .log_fd = b->log_fd };
 	_cleanup_strv_ char **env = NULL;
-	struct listener l = {
-		.log_fd = b->log_fd, .what = object, .total = files, .rank = NO_RANK
-	};
-	struct child_spec spec = {
-		.argv = argv,
-		.dir = b->scratch,
-		.stop_fd = b->stop_fd,
-		.line = on_line,
-		.data = &l,
-	};
-	int r = make_environment(&env);
+	_cleanup_free_ char *tool = NULL;
+	struct child_spec spec = { .line = on_line, .data = &l };
+	int r = time_left(b, job->object, &spec.timeout_ms, why);
 
+	if (r == 0)
+		r = make_environment(b, &env);
+	if (r == 0)
+		r = find_tool(b, job->argv[0], &tool);
 	if (r < 0)
 		return r;
 	spec.env = (const char *const *)env;
-	r = child_run(&spec, &res);
-	end_progress(&l, r == 0 && res.status == 0 && !res.stopped);
+	r = spawn_job(b, job, tool, &spec, &res);
 	if (r < 0)
-		verdicts_no(why, REASON_BUILD_FAILED, object, "%s: %s", argv[0], strerror(-r));
+		verdicts_no(why, REASON_BUILD_FAILED, job->object, "%s: %s", job->argv[0],
+			    strerror(-r));
 	else
-		r = judge(b, object, &res, &l, why);
-	free(l.error);
+		r = judge(&res, &l, log_name(b), why);
+	if (r == 0)
+		finish_progress(&l);
 	return r;
 }
 
 int kbuild_child(const struct kbuild *b, const char *object, const char *const argv[],
 		 struct verdicts *why)
 {
-	return run_child(b, object, argv, 0, why);
+	const char *slash = strrchr(argv[0], '/');
+	const struct job job = { object, slash ? slash + 1 : argv[0], argv, 0, true };
+
+	return run_job(b, &job, why);
 }
 
 /* ---- kbuild directories */
@@ -264,7 +292,7 @@ static int make_argv(const struct kbuild *b, const struct recipe_values *values,
 
 	while (b->recipe->flags[n_flags])
 		n_flags++;
-	argv = calloc(n_flags + 8, sizeof(*argv));
+	argv = calloc(n_flags + 9, sizeof(*argv));
 	if (!argv)
 		return -ENOMEM;
 	if (!(argv[n++] = strdup("make")) || !(argv[n++] = strdup("-C")) ||
@@ -275,6 +303,8 @@ static int make_argv(const struct kbuild *b, const struct recipe_values *values,
 		argv[n - 1] = NULL;
 		return -ENOMEM;
 	}
+	if (b->llvm && !(argv[n++] = strdup("LLVM=1")))
+		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n_flags; i++)
 		r = recipe_expand(b->recipe->flags[i], values, &argv[n++]);
 	if (r == 0 && !(argv[n] = strdup("modules")))
@@ -296,25 +326,49 @@ static int chain(char **symvers, const char *scratch, const char *dir)
 	return 0;
 }
 
+/* The directory itself is what counts: a link may lead anywhere, and make would write there. */
+static const char *not_in_source(const struct kbuild *b, const char *path)
+{
+	_cleanup_free_ char *source = realpath(b->scratch, NULL), *real = realpath(path, NULL);
+	size_t len = source ? strlen(source) : 0;
+	struct stat st;
+
+	if (!source || !real || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
+		return "the source has no such directory";
+	if (strncmp(real, source, len) || (real[len] && real[len] != '/'))
+		return "a link leads out of the source";
+	return NULL;
+}
+
+static int check_directory(const struct kbuild *b, const char *dir, struct verdicts *why)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *wrong;
+
+	if (asprintf(&path, "%s/%s", b->scratch, dir) < 0)
+		return -ENOMEM;
+	wrong = not_in_source(b, path);
+	if (!wrong)
+		return 0;
+	verdicts_no(why, REASON_BUILD_FAILED, dir, "%s", wrong);
+	return -ENOEXEC;
+}
+
 static int run_make(const struct kbuild *b, const struct recipe_values *values, const char *dir,
 		    const char *symvers, struct verdicts *why)
 {
 	_cleanup_strv_ char **argv = NULL;
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-	size_t files = 0;
-	int r;
+	struct job job = { .object = dir, .what = strcmp(dir, ".") ? dir : b->recipe->name };
+	int r = check_directory(b, dir, why);
 
-	if (asprintf(&path, "%s/%s", b->scratch, dir) < 0)
-		return -ENOMEM;
-	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		verdicts_no(why, REASON_BUILD_FAILED, dir, "the source has no such directory");
-		return -ENOEXEC;
-	}
-	r = make_argv(b, values, dir, symvers, &argv);
 	if (r == 0)
-		r = count_sources(b, dir, &files);
-	return r < 0 ? r : run_child(b, dir, (const char *const *)argv, files, why);
+		r = make_argv(b, values, dir, symvers, &argv);
+	if (r == 0)
+		r = count_sources(b, dir, &job.files);
+	if (r < 0)
+		return r;
+	job.argv = (const char *const *)argv;
+	return run_job(b, &job, why);
 }
 
 static int run_kbuild(const struct kbuild *b, const struct recipe_values *values,

@@ -80,6 +80,9 @@ static const struct field TOP[] = {
 	{ "key", TEXT, MANIFEST(key), 0, is_name },
 	{ "build_id", NULLABLE, MANIFEST(build_id), 0, is_hex },
 	{ "compiler", NULLABLE, MANIFEST(compiler), 0, is_text },
+	{ "config_sha256", NULLABLE, MANIFEST(config_sha256), 0, is_sha256 },
+	{ "symvers_sha256", NULLABLE, MANIFEST(symvers_sha256), 0, is_sha256 },
+	{ "exposed_sha256", NULLABLE, MANIFEST(exposed_sha256), 0, is_sha256 },
 	{ "vendors", WORDS, MANIFEST(vendors), 0, is_hex },
 	{ "auxiliary", WORDS, MANIFEST(auxiliary), 0, is_name },
 	{ "modules", MODULES, 0, 0, NULL },
@@ -402,6 +405,9 @@ void manifest_clear(struct manifest *m)
 	free(m->key);
 	free(m->build_id);
 	free(m->compiler);
+	free(m->config_sha256);
+	free(m->symvers_sha256);
+	free(m->exposed_sha256);
 	strv_free(m->vendors);
 	strv_free(m->auxiliary);
 	for (size_t i = 0; i < m->n_modules; i++)

@@ -36,6 +36,9 @@ struct manifest {
 	char *key; /* digest of the inputs: kernel, arch, source, recipe, flags (amendment 11) */
 	char *build_id; /* of the kernel whose headers it was built with; NULL: not known */
 	char *compiler; /* CONFIG_CC_VERSION_TEXT's form; NULL */
+	/* sha256 of the headers' .config and Module.symvers; NULL: not known */
+	char *config_sha256, *symvers_sha256;
+	char *exposed_sha256; /* digest_dir of usr/; NULL: not recorded, or there is none */
 	char **vendors, **auxiliary;
 	struct manifest_module *modules; /* in load order */
 	size_t n_modules;

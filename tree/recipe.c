@@ -9,6 +9,7 @@
 
 #include "common/digest.h"
 #include "common/spelling.h"
+#include "tree/placeholder.h"
 
 #define FILE_MAX ((size_t)256 << 10)
 /* Aliases make a short file a long list: more is a mistake, or malice. */
@@ -51,72 +52,68 @@ static bool made_of(const char *word, const char *more)
 	return isalnum((unsigned char)*word);
 }
 
-static bool is_name(const char *word)
+static const char *not_name(const char *word)
 {
+	bool upper = false;
+
 	for (const char *c = word; *c; c++)
-		if (isupper((unsigned char)*c))
-			return false;
-	return made_of(word, "_-") && strlen(word) <= 64;
+		upper |= isupper((unsigned char)*c) != 0;
+	return !upper && made_of(word, "_-") && strlen(word) <= 64 ? NULL
+								   : "is not a name of [a-z0-9_-]";
 }
 
-static bool is_version(const char *word)
+static const char *not_version(const char *word)
 {
-	return made_of(word, ".+~_-") && strlen(word) <= 64;
+	return made_of(word, ".+~_-") && strlen(word) <= 64
+		       ? NULL
+		       : "is not a version of [A-Za-z0-9.+~_-]";
 }
 
-static bool is_vendor(const char *word)
+static const char *not_vendor(const char *word)
 {
-	return strlen(word) == 4 && strspn(word, "0123456789abcdefABCDEF") == 4;
+	return strlen(word) == 4 && strspn(word, "0123456789abcdefABCDEF") == 4
+		       ? NULL
+		       : "is not a PCI vendor of four hex digits";
 }
 
-static bool is_module(const char *word)
+static const char *not_module(const char *word)
 {
-	return made_of(word, "_-") && strlen(word) < 56; /* MODULE_NAME_LEN */
+	return made_of(word, "_-") && strlen(word) < 56 /* MODULE_NAME_LEN */
+		       ? NULL
+		       : "is not a module's name";
 }
 
-static bool is_below(const char *word)
+static const char *not_below(const char *word)
 {
+	if (*word == '/')
+		return "leads out of the source: it is absolute";
 	for (const char *part = word;; part++) {
 		size_t len = strcspn(part, "/");
 
-		if (len == 0 || (len == 2 && !strncmp(part, "..", 2)))
-			return false;
+		if (len == 0)
+			return *word ? "has an empty part" : "is empty";
+		if (len == 2 && !strncmp(part, "..", 2))
+			return "leads out of the source by \"..\"";
 		part += len;
 		if (!*part)
 			break;
 	}
-	return !strpbrk(word, " \t\n:#$'\"\\");
+	return strpbrk(word, " \t\n:#$'\"\\") ? "has a character that make takes for more" : NULL;
 }
 
-/* Not the source itself: it would lie over the symbols that are exposed. */
-static bool is_include(const char *word)
+/* The source itself would lie over the symbols that are exposed. */
+static const char *not_include(const char *word)
 {
-	return is_below(word) && word[strspn(word, "./")];
+	const char *wrong = not_below(word);
+
+	return wrong || word[strspn(word, "./")] ? wrong : "is the source itself";
 }
 
-static bool is_word(const char *word)
+/* Of its placeholders: check_placeholders. */
+static const char *not_word(const char *word)
 {
-	static const struct recipe_values any = { "", "", "", "", "", 1 };
-	_cleanup_free_ char *text = NULL;
-
-	return *word && recipe_expand(word, &any, &text) == 0;
+	return *word ? NULL : "is no word";
 }
-
-struct kind {
-	bool (*ok)(const char *word);
-	const char *what;
-};
-
-static const struct kind NAME = { is_name, "a name of [a-z0-9_-]" };
-static const struct kind VERSION = { is_version, "a version of [A-Za-z0-9.+~_-]" };
-static const struct kind VENDOR = { is_vendor, "a PCI vendor of four hex digits" };
-static const struct kind MODULE = { is_module, "a module's name" };
-static const struct kind BELOW = { is_below, "a path below the source" };
-static const struct kind INCLUDE = { is_include, "a directory below the source" };
-static const struct kind WORD = {
-	is_word, "a word whose placeholders are %{kernel} %{headers} %{sources} %{jobs} %{source} "
-		 "%{output} %%"
-};
 
 /* ---- the keys */
 
@@ -125,30 +122,30 @@ enum type { TEXT, WORDS, COMMANDS, BUILD };
 struct key {
 	const char *name;
 	enum type type;
-	bool needed, filled; /* filled: a list must not be empty */
-	const struct kind *kind;
+	bool needed, filled;                    /* filled: a list must not be empty */
+	const char *(*wrong)(const char *word); /* NULL: nothing; else how "the word" goes on */
 	size_t offset;
 };
 
 #define AT(member) offsetof(struct recipe, member)
 
 static const struct key TOP[] = {
-	{ "name", TEXT, true, false, &NAME, AT(name) },
-	{ "version", TEXT, true, false, &VERSION, AT(version) },
-	{ "vendors", WORDS, false, false, &VENDOR, AT(vendors) },
-	{ "modules", WORDS, true, true, &MODULE, AT(modules) },
-	{ "optional", WORDS, false, false, &MODULE, AT(optional) },
-	{ "auxiliary", WORDS, false, false, &MODULE, AT(auxiliary) },
-	{ "include", WORDS, false, false, &INCLUDE, AT(include) },
+	{ "name", TEXT, true, false, not_name, AT(name) },
+	{ "version", TEXT, true, false, not_version, AT(version) },
+	{ "vendors", WORDS, false, false, not_vendor, AT(vendors) },
+	{ "modules", WORDS, true, true, not_module, AT(modules) },
+	{ "optional", WORDS, false, false, not_module, AT(optional) },
+	{ "auxiliary", WORDS, false, false, not_module, AT(auxiliary) },
+	{ "include", WORDS, false, false, not_include, AT(include) },
 	{ "build", BUILD, true, false, NULL, 0 },
 	{ 0 },
 };
 
 static const struct key IN_BUILD[] = {
-	{ "kbuild", WORDS, false, true, &BELOW, AT(kbuild) },
-	{ "flags", WORDS, false, false, &WORD, AT(flags) },
-	{ "commands", COMMANDS, false, true, &WORD, AT(commands) },
-	{ "symvers", TEXT, false, false, &BELOW, AT(symvers) },
+	{ "kbuild", WORDS, false, true, not_below, AT(kbuild) },
+	{ "flags", WORDS, false, false, not_word, AT(flags) },
+	{ "commands", COMMANDS, false, true, not_word, AT(commands) },
+	{ "symvers", TEXT, false, false, not_below, AT(symvers) },
 	{ 0 },
 };
 
@@ -213,25 +210,77 @@ static int note_module(struct reader *rd, yaml_node_t *node)
 	return 0;
 }
 
-static int read_text(struct reader *rd, yaml_node_t *node, const struct key *key, char **ret)
+static size_t characters(const char *text, size_t bytes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/*
+ * Where byte `at` of a scalar is; where it begins, if it is not written as it is read (escapes,
+ * several lines, an anchor before it).
+ */
+static yaml_mark_t mark_in(const yaml_node_t *node, size_t at)
+{
+	const char *word = (const char *)node->data.scalar.value;
+	yaml_mark_t mark = node->start_mark;
+	yaml_scalar_style_t style = node->data.scalar.style;
+	size_t quote = style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+		       style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+
+	if (node->end_mark.line == mark.line &&
+	    node->end_mark.index - mark.index == characters(word, strlen(word)) + 2 * quote)
+		mark.column += quote + characters(word, at);
+	return mark;
+}
+
+static int check_placeholders(struct reader *rd, const yaml_node_t *node, const struct key *key)
 {
 	const char *word = (const char *)node->data.scalar.value;
 
+	for (size_t at = 0;; at++) {
+		_cleanup_free_ char *what = NULL;
+		int r = placeholder_mistake(word, &at, &what);
+
+		if (r <= 0)
+			return r;
+		fault(rd, mark_in(node, at), "%s: %s", key->name, what);
+	}
+}
+
+/* -EINVAL: a fault was found; the word is not to be used. */
+static int check_text(struct reader *rd, const yaml_node_t *node, const struct key *key)
+{
+	const char *word = (const char *)node->data.scalar.value;
+	const char *wrong;
+
 	if (node->type != YAML_SCALAR_NODE) {
 		fault(rd, node->start_mark, "%s: text is wanted here", key->name);
-		return 0;
+		return -EINVAL;
 	}
-	if (strlen(word) != node->data.scalar.length || !key->kind->ok(word)) {
-		fault(rd, node->start_mark, "%s: \"%s\" is not %s", key->name, word,
-		      key->kind->what);
-		return 0;
+	wrong = strlen(word) != node->data.scalar.length ? "has a NUL" : key->wrong(word);
+	if (wrong) {
+		fault(rd, node->start_mark, "%s: \"%s\" %s", key->name, word, wrong);
+		return -EINVAL;
 	}
-	if (key->kind == &MODULE && note_module(rd, node) < 0)
+	return key->wrong == not_word ? check_placeholders(rd, node, key) : 0;
+}
+
+static int read_text(struct reader *rd, yaml_node_t *node, const struct key *key, char **ret)
+{
+	int r = check_text(rd, node, key);
+
+	if (r < 0)
+		return r == -EINVAL ? 0 : r;
+	if (key->wrong == not_module && note_module(rd, node) < 0)
 		return -ENOMEM;
-	*ret = strdup(word);
+	*ret = strdup((const char *)node->data.scalar.value);
 	if (!*ret)
 		return -ENOMEM;
-	if (key->kind == &VENDOR)
+	if (key->wrong == not_vendor)
 		for (char *c = *ret; *c; c++)
 			*c = (char)tolower((unsigned char)*c);
 	return 0;
@@ -506,61 +555,4 @@ void recipe_clear(struct recipe *r)
 	free(r->commands);
 	free(r->symvers);
 	*r = (struct recipe){ 0 };
-}
-
-/* ---- placeholders */
-
-/* `*at` stands behind a percent sign, and is moved behind what follows it. */
-static int expand_one(const char **at, const struct recipe_values *values, FILE *to)
-{
-	const struct {
-		const char *name, *text;
-	} known[] = {
-		{ "%", "%" },
-		{ "{kernel}", values->kernel },
-		{ "{headers}", values->headers },
-		{ "{sources}", values->sources },
-		{ "{source}", values->source },
-		{ "{output}", values->output },
-	};
-
-	if (!strncmp(*at, "{jobs}", 6)) {
-		*at += 6;
-		fprintf(to, "%u", values->jobs);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		size_t len = strlen(known[i].name);
-
-		if (strncmp(*at, known[i].name, len))
-			continue;
-		*at += len;
-		fputs(known[i].text, to);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-int recipe_expand(const char *word, const struct recipe_values *values, char **ret)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
-	int r = 0;
-
-	if (!to)
-		return -ENOMEM;
-	while (*word && r == 0) {
-		if (*word == '%') {
-			word++;
-			r = expand_one(&word, values, to);
-		} else {
-			fputc(*word++, to);
-		}
-	}
-	if (fclose(to) != 0 && r == 0)
-		r = -ENOMEM;
-	if (r == 0)
-		*ret = TAKE_PTR(text);
-	return r;
 }

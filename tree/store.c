@@ -118,6 +118,34 @@ int tree_open_module(const struct tree *t, const struct manifest_module *mm, str
 	return 0;
 }
 
+static int check_digest(const char *name, const char *wanted, const char *sha256, int r,
+			struct verdicts *why)
+{
+	if (r == -ENOMEM || (r == 0 && !strcmp(wanted, sha256)))
+		return r;
+	verdicts_no(why, REASON_TREE_INVALID, name, "%s",
+		    r < 0 ? strerror(-r) : "its sha256 is not the manifest's");
+	return -EBADMSG;
+}
+
+int tree_check(const struct tree *t, struct verdicts *why)
+{
+	const struct manifest *m = &t->manifest;
+	char sha256[DIGEST_TEXT];
+	int bad = 0, r;
+
+	for (size_t i = 0; bad != -ENOMEM && i < m->n_modules; i++) {
+		const struct manifest_module *mm = &m->modules[i];
+
+		r = digest_file(t->root, mm->path, sha256);
+		bad = check_digest(mm->path, mm->sha256, sha256, r, why) ?: bad;
+	}
+	if (bad == -ENOMEM || !m->exposed_sha256)
+		return bad;
+	r = digest_dir(t->root, "usr", sha256);
+	return check_digest("usr", m->exposed_sha256, sha256, r, why) ?: bad;
+}
+
 /* ---- the trees of a store */
 
 int store_list(const struct sysroot *root, const char *path, char ***ret_keys)
@@ -327,14 +355,24 @@ static int lock_and_clear(const struct sysroot *root, const char *path)
 	return lock;
 }
 
-static bool is_there(const struct sysroot *root, const char *path, const char *key,
-		     const char *digest)
+static bool is_there(const struct sysroot *root, const char *path, const struct tree *tree)
 {
 	_cleanup_verdicts_ struct verdicts unasked = { 0 };
 	_cleanup_(tree_freep) struct tree *t = NULL;
 
+	return store_open(root, path, tree->manifest.key, &t, &unasked) == 0 &&
+	       !strcmp(t->digest, tree->digest);
+}
+
+/* Whole, and with the manifest of the tree in `from`. */
+static bool is_same(const struct sysroot *root, const char *path, const char *from, const char *key)
+{
+	_cleanup_verdicts_ struct verdicts unasked = { 0 };
+	_cleanup_(tree_freep) struct tree *t = NULL, *new = NULL;
+
 	return store_open(root, path, key, &t, &unasked) == 0 &&
-	       (!digest || !strcmp(t->digest, digest));
+	       tree_open(root, from, &new, &unasked) == 0 && !strcmp(t->digest, new->digest) &&
+	       tree_check(t, &unasked) == 0;
 }
 
 /* Names in the store's directory. Where the key is there already, it is never absent. */
@@ -371,7 +409,7 @@ int store_adopt(const struct sysroot *root, const char *path, const char *from, 
 
 	if (lock < 0)
 		return lock;
-	if (is_there(root, path, key, NULL))
+	if (is_same(root, path, from, key))
 		return 0;
 	if (asprintf(&new, "%s/" NEW "%s", path, key) < 0)
 		return -ENOMEM;
@@ -402,7 +440,6 @@ int store_put(const struct sysroot *root, const char *path, const struct tree *t
 {
 	_cleanup_verdicts_ struct verdicts unasked = { 0 };
 	_cleanup_close_ int lock = -1;
-	const char *key = tree->manifest.key;
 	int r = sysroot_mkdirs(root, path, 0755);
 
 	if (r < 0)
@@ -410,10 +447,10 @@ int store_put(const struct sysroot *root, const char *path, const struct tree *t
 	lock = lock_and_clear(root, path);
 	if (lock < 0)
 		return lock;
-	if (!is_there(root, path, key, tree->digest))
+	if (!is_there(root, path, tree))
 		r = copy_in(root, path, lock, tree);
 	if (r == 0 && ret)
-		r = store_open(root, path, key, ret, &unasked);
+		r = store_open(root, path, tree->manifest.key, ret, &unasked);
 	return r;
 }
 

@@ -31,6 +31,12 @@ int tree_open_module(const struct tree *t, const struct manifest_module *mm, str
 		     struct verdicts *why);
 
 /*
+ * Every file that the manifest has a digest of, read and compared: TREE_INVALID for each that is
+ * damaged, -EBADMSG.
+ */
+int tree_check(const struct tree *t, struct verdicts *why);
+
+/*
  * The tree in `path` itself, or, if that is a store, its tree for this kernel and architecture
  * (the newest by version and mtime if there are several; a damaged one is an error only if no
  * other fits). None: -ENOENT, TREE_MISSING that lists what is there. `path` itself a tree for
@@ -55,7 +61,8 @@ int store_put(const struct sysroot *root, const char *path, const struct tree *t
 	      struct tree **ret);
 /*
  * The same for a directory that is finished, on the same file system: it is moved. One that is
- * there goes, if it is not a good tree of that key; else it stays, and `from` too.
+ * there goes, if it is damaged (tree_check) or has another manifest (it was built against other
+ * headers); else it stays, and `from` too.
  */
 int store_adopt(const struct sysroot *root, const char *path, const char *from, const char *key);
 int store_drop(const struct sysroot *root, const char *path, const char *key);

@@ -4,6 +4,7 @@
 
 #include "fake_node.h"
 
+#include "common/digest.h"
 #include "common/verdict.h"
 #include "tree/manifest.h"
 #include "tree/store.h"
@@ -29,22 +30,37 @@ struct fake_tree {
 	const char *key, *version, *kernel, *arch;
 };
 
-static inline void fake_tree(const struct fake_node *node, const char *path,
-			     const struct fake_tree *t)
+/* What it was built against, and the digest of its usr/; NULL: not recorded. */
+struct fake_record {
+	const char *build_id, *config, *symvers, *exposed;
+};
+
+#define FAKE_TEXT(text) ((char *)(uintptr_t)(text))
+
+static inline void fake_tree_with(const struct fake_node *node, const char *path,
+				  const struct fake_tree *t, const struct fake_record *record)
 {
 	char *none[] = { NULL };
-	char *one[] = { "ib_core", NULL };
-	struct manifest_export exported = { "ib_register_device", 0xdeadbeef };
+	char *one[] = { FAKE_TEXT("ib_core"), NULL };
+	struct manifest_export exported = { FAKE_TEXT("ib_register_device"), 0xdeadbeef };
 	struct manifest_module modules[] = {
-		{ .name = "ib_core", .path = "lib/modules/K/x/ib_core.ko", .depends = none },
-		{ .name = "rdma_rxe", .path = "lib/modules/K/x/rdma_rxe.ko", .depends = one },
+		{ .name = FAKE_TEXT("ib_core"),
+		  .path = FAKE_TEXT("lib/modules/K/x/ib_core.ko"),
+		  .depends = none },
+		{ .name = FAKE_TEXT("rdma_rxe"),
+		  .path = FAKE_TEXT("lib/modules/K/x/rdma_rxe.ko"),
+		  .depends = one },
 	};
 	struct manifest m = {
-		.name = "x",
-		.version = (char *)(uintptr_t)t->version,
-		.kernel = (char *)(uintptr_t)t->kernel,
-		.arch = (char *)(uintptr_t)t->arch,
-		.key = (char *)(uintptr_t)t->key,
+		.name = FAKE_TEXT("x"),
+		.version = FAKE_TEXT(t->version),
+		.kernel = FAKE_TEXT(t->kernel),
+		.arch = FAKE_TEXT(t->arch),
+		.key = FAKE_TEXT(t->key),
+		.build_id = FAKE_TEXT(record->build_id),
+		.config_sha256 = FAKE_TEXT(record->config),
+		.symvers_sha256 = FAKE_TEXT(record->symvers),
+		.exposed_sha256 = FAKE_TEXT(record->exposed),
 		.vendors = none,
 		.auxiliary = none,
 		.modules = modules,
@@ -57,11 +73,17 @@ static inline void fake_tree(const struct fake_node *node, const char *path,
 	for (size_t i = 0; i < 2; i++) {
 		_cleanup_free_ char *file = NULL;
 
-		memset(modules[i].sha256, 'a', 64);
+		assert_int_equal(digest_of("not really", 10, modules[i].sha256), 0);
 		assert_true(asprintf(&file, "%s/%s", path, modules[i].path) > 0);
 		fake_file(node, file, "not really");
 	}
 	assert_int_equal(manifest_format(&m, &text, NULL), 0);
 	assert_true(asprintf(&manifest, "%s/manifest.json", path) > 0);
 	fake_file(node, manifest, text);
+}
+
+static inline void fake_tree(const struct fake_node *node, const char *path,
+			     const struct fake_tree *t)
+{
+	fake_tree_with(node, path, t, &(struct fake_record){ .build_id = NULL });
 }

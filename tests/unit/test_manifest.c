@@ -56,18 +56,62 @@ static void reads_all_that_a_swap_needs(void **state)
 	assert_null(manifest_find(&m, "rdma_rxe2"));
 }
 
+#define C64 "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+#define D64 "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+#define E64 "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
+
+/* The fixture is older than these keys; values as JSON. */
+static char *with_digests(const char *config, const char *symvers, const char *exposed)
+{
+	static const char END[] = " \"vendors\"";
+	_cleanup_free_ char *keys = NULL, *text = NULL;
+	char *at, *ret;
+
+	assert_true(asprintf(&keys, "\"config_sha256\": %s,\n \"exposed_sha256\": %s,\n \"kernel\"",
+			     config, exposed) > 0);
+	text = edited("\"kernel\"", keys);
+	at = strstr(text, END);
+	assert_true(asprintf(&ret, "%.*s \"symvers_sha256\": %s,\n%s", (int)(at - text), text,
+			     symvers, at) > 0);
+	return ret;
+}
+
+static void assert_formatted(const struct manifest *m, const char *text)
+{
+	_cleanup_free_ char *again = NULL;
+	size_t len;
+
+	assert_int_equal(manifest_format(m, &again, &len), 0);
+	assert_string_equal(again, text);
+	assert_int_equal(len, strlen(text));
+}
+
 static void gives_the_same_bytes_for_the_same_manifest(void **state)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
 	_cleanup_manifest_ struct manifest m = { 0 };
-	_cleanup_free_ char *text = fixture(), *again = NULL;
-	size_t len;
+	_cleanup_free_ char *text = with_digests("\"" C64 "\"", "\"" D64 "\"", "\"" E64 "\"");
 
 	(void)state;
 	assert_int_equal(parse(text, &m, &why), 0);
-	assert_int_equal(manifest_format(&m, &again, &len), 0);
-	assert_string_equal(again, text);
-	assert_int_equal(len, strlen(text));
+	assert_string_equal(m.config_sha256, C64);
+	assert_string_equal(m.symvers_sha256, D64);
+	assert_string_equal(m.exposed_sha256, E64);
+	assert_formatted(&m, text);
+}
+
+static void an_older_manifest_has_no_digests_of_headers(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	_cleanup_manifest_ struct manifest m = { 0 };
+	_cleanup_free_ char *text = fixture(), *with = with_digests("null", "null", "null");
+
+	(void)state;
+	assert_int_equal(parse(text, &m, &why), 0);
+	assert_null(m.config_sha256);
+	assert_null(m.symvers_sha256);
+	assert_null(m.exposed_sha256);
+	assert_formatted(&m, with);
 }
 
 static void ignores_what_a_later_gdrkit_may_write(void **state)
@@ -97,6 +141,10 @@ static void names_what_is_missing_or_ill_typed(void **state)
 		{ "lib/modules/6.1.0-56-amd64/x/rdma", "a/../b", "modules[1].path: not such" },
 		{ "\"e3b0c4", "\"E3B0C4", "modules[0].sha256: not such" },
 		{ "533BB7E5866E52F63B9ACCB", "533BB7E5866E52F63B9ACCB533BB7E5866", "srcversion" },
+		{ "\"arch\"", "\"config_sha256\": \"" C64 "c\", \"arch\"",
+		  "config_sha256: not such" },
+		{ "\"arch\"", "\"symvers_sha256\": \"C\", \"arch\"", "symvers_sha256: not such" },
+		{ "\"arch\"", "\"exposed_sha256\": true, \"arch\"", "exposed_sha256: not such" },
 		{ "\"ib_core\",\n    \"udp", "3, \"udp", "modules[1].depends: not such" },
 		{ "\"arch\"", "\"arch\": 1, \"arch\"", "duplicate object key" },
 		{ "\"arch\"", "arch", "line 2, column" },
@@ -121,7 +169,7 @@ static void says_all_that_an_empty_manifest_lacks(void **state)
 
 	(void)state;
 	assert_int_equal(parse("{}", &m, &why), -EBADMSG);
-	assert_int_equal(why.n, 8); /* build_id and compiler may be missing */
+	assert_int_equal(why.n, 8); /* build_id, compiler and digests may be missing */
 	verdicts_clear(&why);
 	assert_int_equal(parse("[]", &m, &why), -EBADMSG);
 	assert_int_equal(parse("", &m, &why), -EBADMSG);
@@ -222,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_all_that_a_swap_needs),
 		cmocka_unit_test(gives_the_same_bytes_for_the_same_manifest),
+		cmocka_unit_test(an_older_manifest_has_no_digests_of_headers),
 		cmocka_unit_test(ignores_what_a_later_gdrkit_may_write),
 		cmocka_unit_test(names_what_is_missing_or_ill_typed),
 		cmocka_unit_test(says_all_that_an_empty_manifest_lacks),

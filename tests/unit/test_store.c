@@ -218,6 +218,72 @@ static void adopts_a_finished_directory_once(void **state)
 	assert_true(sysroot_exists(node->root, "store/k1/manifest.json"));
 }
 
+static int check(const struct fake_node *node, struct verdicts *why)
+{
+	_cleanup_(tree_freep) struct tree *t = NULL;
+
+	verdicts_clear(why);
+	assert_int_equal(tree_open(node->root, "tree", &t, why), 0);
+	return tree_check(t, why);
+}
+
+static void checks_every_file_that_a_digest_is_recorded_of(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	struct fake_node *node = *state;
+	char exposed[DIGEST_TEXT];
+
+	fake_file(node, "tree/usr/src/x.h", "x");
+	assert_int_equal(digest_dir(node->root, "tree/usr", exposed), 0);
+	fake_tree_with(node, "tree", &HERE, &(struct fake_record){ .exposed = exposed });
+	assert_int_equal(check(node, &why), 0);
+	fake_file(node, "tree/lib/modules/K/x/ib_core.ko", "not reallY");
+	fake_file(node, "tree/lib/modules/K/x/rdma_rxe.ko", "");
+	fake_file(node, "tree/usr/src/x.h", "y");
+	assert_int_equal(check(node, &why), -EBADMSG);
+	assert_says(&why, TREE_INVALID, "ib_core.ko", "sha256");
+	assert_says(&why, TREE_INVALID, "rdma_rxe.ko", "sha256");
+	assert_says(&why, TREE_INVALID, "usr", "sha256");
+	assert_int_equal(why.n, 3);
+	fake_tree_with(node, "tree", &HERE, &(struct fake_record){ .exposed = exposed });
+	assert_int_equal(sysroot_remove(node->root, "tree/usr"), 0);
+	assert_int_equal(check(node, &why), -EBADMSG);
+	assert_says(&why, TREE_INVALID, "usr", "No such file");
+}
+
+static void checks_no_file_that_no_digest_is_recorded_of(void **state)
+{
+	_cleanup_verdicts_ struct verdicts why = { 0 };
+	struct fake_node *node = *state;
+
+	fake_tree(node, "tree", &HERE);
+	fake_file(node, "tree/usr/src/x.h", "x");
+	assert_int_equal(check(node, &why), 0);
+	assert_int_equal(why.n, 0);
+}
+
+static void adopts_in_the_place_of_one_that_is_damaged_or_another(void **state)
+{
+	struct fake_node *node = *state;
+	_cleanup_strv_ char **names = NULL;
+
+	fake_tree(node, "store/k1", &HERE);
+	fake_file(node, "store/k1/lib/modules/K/x/ib_core.ko", "damaged");
+	fake_tree(node, "store/.build-1/tree", &HERE);
+	assert_int_equal(store_adopt(node->root, "store", "store/.build-1/tree", "k1"), 0);
+	assert_file(node, "store/k1/lib/modules/K/x/ib_core.ko", "not really");
+	/* the same key, built against other headers */
+	fake_tree_with(node, "store/.build-1/tree", &HERE,
+		       &(struct fake_record){ .build_id = "abcd" });
+	fake_file(node, "store/.build-1/tree/new", "");
+	assert_int_equal(store_adopt(node->root, "store", "store/.build-1/tree", "k1"), 0);
+	assert_true(sysroot_exists(node->root, "store/k1/new"));
+	assert_int_equal(sysroot_list(node->root, "store", &names), 0);
+	assert_string_equal(names[0], ".build-1");
+	assert_string_equal(names[1], "k1");
+	assert_null(names[2]);
+}
+
 static void clears_up_what_a_killed_one_left(void **state)
 {
 	_cleanup_verdicts_ struct verdicts why = { 0 };
@@ -334,6 +400,9 @@ int main(void)
 		on_a_node(copies_nothing_that_is_there_already),
 		on_a_node(lists_opens_and_drops_by_key),
 		on_a_node(adopts_a_finished_directory_once),
+		on_a_node(checks_every_file_that_a_digest_is_recorded_of),
+		on_a_node(checks_no_file_that_no_digest_is_recorded_of),
+		on_a_node(adopts_in_the_place_of_one_that_is_damaged_or_another),
 		on_a_node(clears_up_what_a_killed_one_left),
 		on_a_node(replaces_a_tree_that_is_never_absent),
 		on_a_node(adopts_one_of_two_that_come_at_once),
