@@ -64,6 +64,15 @@ static void sign(int fd, const char *who)
 		log_debug("lock_unsigned", "error", strerror(errno));
 }
 
+int instance_try(int fd, const char *who)
+{
+	int r = lock_try(fd);
+
+	if (r == 0)
+		sign(fd, who);
+	return r;
+}
+
 int instance_take(int fd, const char *who, int stop_fd, uint64_t timeout_ms)
 {
 	int r = lock_try(fd);

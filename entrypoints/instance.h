@@ -17,6 +17,8 @@
 int instance_open(const struct sysroot *root, const char *path);
 /* The inherited one; -ENOENT: none, -EBADF: the variable names no open descriptor. */
 int instance_inherited(void);
+/* -EWOULDBLOCK: somebody else has it. */
+int instance_try(int fd, const char *who);
 /*
  * Waits for the lock and says so in the log; timeout_ms 0: without an end. -ECANCELED (stop_fd),
  * -ETIMEDOUT: then the descriptor stays open to the end of the process (common/lock.h).

@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "entrypoints/instance.h"
+#include "entrypoints/keeper.h"
 #include "entrypoints/phase.h"
 #include "entrypoints/stop_signals.h"
 #include "entrypoints/supervisor.h"
@@ -31,20 +32,23 @@ struct verb {
 	int (*in_driver)(struct driver *d);
 	int (*alone)(const struct invocation *in); /* instead */
 	bool exclusive;                            /* takes the instance lock */
+	bool builds;                               /* may ask its supervisor for a build */
 	bool stoppable;                            /* hears the signals that say stop itself */
 };
 
 static int run(const struct invocation *in);
+static int build(const struct invocation *in);
 static int status(const struct invocation *in);
 
 static const struct verb verbs[] = {
-	{ "run", "load, wait, and on SIGTERM give the stack back: what a container starts",
+	{ "run",
+	  "build if need be, load, wait, and on SIGTERM give the stack back: what a container starts",
 	  .alone = run, .stoppable = true },
-	{ "build", "make a driver tree from a source; prints where it lies",
-	  .in_driver = verb_build, .stoppable = true },
+	{ "build", "make a driver tree from a source; prints where it lies", .alone = build,
+	  .stoppable = true },
 	{ "plan", "print what load would do, or all that refuses it", .in_driver = verb_plan },
 	{ "load", "make the tree's modules the live RDMA stack", .in_driver = verb_load,
-	  .exclusive = true, .stoppable = true },
+	  .exclusive = true, .builds = true, .stoppable = true },
 	{ "unload", "go back to what was there before the first swap of this boot",
 	  .in_driver = verb_unload, .exclusive = true, .stoppable = true },
 	{ "status", "print what is live; exit 1 if that is not what the ready file says",
@@ -109,6 +113,18 @@ static int fail(const char *object, int error)
 	return driver_end(&nowhere, BINARY, driver_error(&why, object, error), &why);
 }
 
+/* Where Kubernetes looks for a container's last words: `kubectl describe pod` shows them. */
+static void leave_last_words(void)
+{
+	const char *line = log_last_error();
+	_cleanup_close_ int fd =
+		*line ? open("/dev/termination-log", O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC)
+		      : -1;
+
+	if (fd >= 0 && write(fd, line, strlen(line)) < 0)
+		log_debug("termination_log", "error", strerror(errno));
+}
+
 /*
  * Readable once one of them comes, or has come since main() blocked them. Blocked for good: a verb
  * ends in old or new, never between.
@@ -126,7 +142,10 @@ static int hear_signals(int *ret)
 	return 0;
 }
 
-/* Held to the end of the process: nobody closes the descriptor. */
+/*
+ * Held to the end of the process: nobody closes the descriptor. While somebody else has it, what
+ * has to be built is built first.
+ */
 static int take_instance(const struct invocation *in, const struct verb *v, const struct driver *d,
 			 uint64_t timeout_ms)
 {
@@ -139,7 +158,11 @@ static int take_instance(const struct invocation *in, const struct verb *v, cons
 		return fail(path, -ENOMEM);
 	if (fd == -ENOENT)
 		fd = instance_open(in->host, path);
-	r = fd < 0 ? fd : instance_take(fd, who, d->stop_fd, timeout_ms);
+	r = fd < 0 ? fd : instance_try(fd, who);
+	if (r == -EWOULDBLOCK && v->builds && driver_wants_build(d))
+		return EXIT_BUILD;
+	if (r == -EWOULDBLOCK)
+		r = instance_take(fd, who, d->stop_fd, timeout_ms);
 	if (r == 0)
 		return 0;
 	if (r == -ECANCELED)
@@ -175,6 +198,7 @@ static int in_driver(const struct invocation *in, const struct verb *v)
 	if (v->exclusive)
 		never_stand_still();
 	d.timeout_ms = timeout(&in->set);
+	d.supervised = getenv(INSTANCE_FD) != NULL;
 	r = v->exclusive ? take_instance(in, v, &d, d.timeout_ms) : 0;
 	return r ? r : v->in_driver(&d);
 }
@@ -187,6 +211,8 @@ static int run(const struct invocation *in)
 		.binary = BINARY,
 		.argv = in->argv,
 		.operand = in->operand,
+		.build = in->set.source ? "build" : NULL,
+		.exit_build = EXIT_BUILD,
 		.load = "load",
 		.unload = "unload",
 		.restore = in->set.restore,
@@ -194,6 +220,38 @@ static int run(const struct invocation *in)
 	};
 
 	return lock < 0 ? fail(path, lock) : supervisor_run(&spec);
+}
+
+static int build_in_child(void *data)
+{
+	static const struct verb v = { "build", .in_driver = verb_build, .stoppable = true };
+	int code = in_driver(data, &v);
+
+	if (code)
+		leave_last_words();
+	return code;
+}
+
+static void build_was_killed(void *data)
+{
+	const struct invocation *in = data;
+
+	(void)driver_sweep(in->own, &in->set);
+}
+
+static int build(const struct invocation *in)
+{
+	const struct keeper_work work = { build_in_child, build_was_killed, (void *)in };
+	int code = keeper_run(&work);
+
+	if (code < 0)
+		return fail("build", code);
+	if (code == 128 + SIGKILL)
+		log_error("failed", "verb", "build", "reason", reason_info(REASON_SYSTEM)->code,
+			  "object", "build", "detail",
+			  "killed (out of memory?): what it left is gone", "remedy",
+			  "more memory, or fewer --jobs", "exit", NUM(code));
+	return code;
 }
 
 /* --ready: this container's driver, not one that another container has left. */
@@ -283,18 +341,6 @@ static int invoke(struct invocation *in)
 	if (!v->stoppable)
 		(void)sigprocmask(SIG_SETMASK, &in->blocked, NULL);
 	return dispatch(in, v);
-}
-
-/* Where Kubernetes looks for a container's last words: `kubectl describe pod` shows them. */
-static void leave_last_words(void)
-{
-	const char *line = log_last_error();
-	_cleanup_close_ int fd =
-		*line ? open("/dev/termination-log", O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC)
-		      : -1;
-
-	if (fd >= 0 && write(fd, line, strlen(line)) < 0)
-		log_debug("termination_log", "error", strerror(errno));
 }
 
 int main(int argc, char *argv[])

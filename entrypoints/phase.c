@@ -16,6 +16,7 @@ enum { BACKLOG = 8, ANSWER_SECONDS = 5 };
 
 static const char *const names[] = {
 	[PHASE_LOADING] = "loading\n",
+	[PHASE_BUILDING] = "building\n",
 	[PHASE_READY] = "ready\n",
 	[PHASE_STOPPING] = "stopping\n",
 };

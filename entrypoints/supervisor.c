@@ -27,7 +27,8 @@ struct supervisor {
 	int listener; /* -1: another supervisor has the name */
 	enum phase phase;
 	pid_t child;
-	int asked; /* the first signal that said stop; 0: none yet */
+	bool built; /* no second try */
+	int asked;  /* the first signal that said stop; 0: none yet */
 	int code;
 };
 
@@ -191,9 +192,34 @@ static void give_memory_back(void)
 	(void)dl_iterate_phdr(unmap_text, NULL);
 }
 
+static const char *verb_of(const struct supervisor *s)
+{
+	return s->phase == PHASE_STOPPING   ? s->spec->unload
+	       : s->phase == PHASE_BUILDING ? s->spec->build
+					    : s->spec->load;
+}
+
+/* Asked to stop between two children, before anything was loaded. */
+static int not_built(struct supervisor *s)
+{
+	s->code = 128 + s->asked;
+	return DONE;
+}
+
+/* There is a tree to load after a build, and only one try to build it. */
+static int go_on(struct supervisor *s, enum phase phase)
+{
+	int r;
+
+	s->phase = phase;
+	s->built = true;
+	r = spawn(s, verb_of(s));
+	return r < 0 ? fail(s, verb_of(s), EXIT_SYSTEM, strerror(-r)) : 0;
+}
+
 static int ended(struct supervisor *s, int status)
 {
-	const char *verb = s->phase == PHASE_STOPPING ? s->spec->unload : s->spec->load;
+	const char *verb = verb_of(s);
 	_cleanup_free_ char *how = NULL;
 
 	s->child = 0;
@@ -204,6 +230,14 @@ static int ended(struct supervisor *s, int status)
 		return fail(s, verb, 128 + WTERMSIG(status), how);
 	}
 	s->code = WEXITSTATUS(status);
+	if (s->phase == PHASE_LOADING && s->spec->build && s->code == s->spec->exit_build) {
+		if (s->asked)
+			return not_built(s);
+		return s->built ? fail(s, verb, EXIT_SYSTEM, "what was built is not found")
+				: go_on(s, PHASE_BUILDING);
+	}
+	if (s->phase == PHASE_BUILDING && s->code == 0)
+		return s->asked ? not_built(s) : go_on(s, PHASE_LOADING);
 	if (s->code != 0 || s->phase == PHASE_STOPPING)
 		return DONE;
 	s->phase = PHASE_READY;

@@ -5,6 +5,7 @@
  * what loading needs in memory goes with the child.
  *
  *   load      until it ends; a signal is passed on, and load goes back to what was there
+ *   build     if load ends with exit_build, once; then load again
  *   wait      reaps whoever ends, answers on its socket (entrypoints/phase.h)
  *   unload    on a signal that says stop (entrypoints/stop_signals.h), if the stack is to be given
  *             back; a further one is passed on
@@ -21,6 +22,8 @@ struct supervisor_spec {
 	char *const *argv;         /* this process's */
 	const char *operand;       /* the word among them that is the verb; NULL: none */
 	const char *load, *unload; /* the verbs to run in its place */
+	const char *build;         /* likewise; NULL: there is nothing to build from */
+	int exit_build;            /* what load ends with to ask for it */
 	bool restore;              /* unload at the end */
 	int lock_fd;               /* handed down: instance_inherited() */
 };

@@ -12,6 +12,7 @@
 
 #include "common/child.h"
 #include "common/log.h"
+#include "common/reason.h"
 #include "entrypoints/instance.h"
 #include "entrypoints/phase.h"
 #include "entrypoints/stop_signals.h"
@@ -46,6 +47,21 @@ static int leave_an_orphan(void)
 	return pid < 0;
 }
 
+enum { WANTS_BUILD = 3 };
+
+/* As load: what FAKE_TREE names is there, or is to be built. */
+static int look_for_tree(void)
+{
+	return access(getenv("FAKE_TREE"), F_OK) == 0 ? 0 : WANTS_BUILD;
+}
+
+static int make_tree(void)
+{
+	_cleanup_close_ int fd = open(getenv("FAKE_TREE"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	return fd < 0;
+}
+
 static int play(const char *verb, const char *part)
 {
 	int fd = instance_inherited();
@@ -55,6 +71,10 @@ static int play(const char *verb, const char *part)
 		return 0;
 	if (strcmp(part, "wait") == 0)
 		return wait_for_signal();
+	if (strcmp(part, "look") == 0)
+		return look_for_tree();
+	if (strcmp(part, "make") == 0)
+		return make_tree();
 	if (strcmp(part, "die") == 0)
 		return raise(SIGKILL);
 	if (strcmp(part, "orphan") == 0)
@@ -64,7 +84,7 @@ static int play(const char *verb, const char *part)
 
 static int ask(void)
 {
-	static const char *const names[] = { "loading", "ready", "stopping" };
+	static const char *const names[] = { "loading", "building", "ready", "stopping" };
 	enum phase phase;
 	int r = phase_ask(BINARY, &phase);
 
@@ -81,8 +101,12 @@ static int subject(char *argv[])
 	if (strcmp(argv[1], "ask") == 0)
 		return ask();
 	if (strcmp(argv[1], "run") != 0)
-		return play(argv[1], getenv(strcmp(argv[1], "load") ? "FAKE_UNLOAD" : "FAKE_LOAD"));
+		return play(argv[1], getenv(strcmp(argv[1], "load") == 0    ? "FAKE_LOAD"
+					    : strcmp(argv[1], "build") == 0 ? "FAKE_BUILD"
+									    : "FAKE_UNLOAD"));
 	lock = open("/dev/null", O_RDWR | O_CLOEXEC);
+	spec.build = getenv("FAKE_BUILD") ? "build" : NULL;
+	spec.exit_build = WANTS_BUILD;
 	spec.load = "load";
 	spec.unload = "unload";
 	spec.lock_fd = lock;
@@ -147,6 +171,7 @@ static struct child_result run_until(struct watch *w)
 static void set_parts(const char *load, const char *unload)
 {
 	(void)unsetenv("FAKE_KEEP");
+	(void)unsetenv("FAKE_BUILD");
 	(void)(load ? setenv("FAKE_LOAD", load, 1) : unsetenv("FAKE_LOAD"));
 	(void)(unload ? setenv("FAKE_UNLOAD", unload, 1) : unsetenv("FAKE_UNLOAD"));
 }
@@ -272,6 +297,64 @@ static void answers_while_it_loads(void **state)
 	assert_int_equal(w.asked, 0);
 }
 
+/* The tree is not there yet. */
+static void set_build(const char *load, const char *build)
+{
+	set_parts(load, NULL);
+	assert_int_equal(setenv("FAKE_BUILD", build, 1), 0);
+	(void)unlink(getenv("FAKE_TREE"));
+}
+
+static void builds_once_and_loads_what_was_built(void **state)
+{
+	_cleanup_child_result_ struct child_result res = { 0 }, again = { 0 };
+
+	(void)state;
+	set_build("look", "make");
+	res = run_until(&(struct watch){ .until = "INFO build" });
+	(void)unlink(getenv("FAKE_TREE"));
+	assert_non_null(strstr(res.tail, "INFO build lock=inherited"));
+	set_build("3", "make");
+	again = run_until(&(struct watch){ 0 });
+	(void)unlink(getenv("FAKE_TREE"));
+	assert_int_equal(again.status, EXIT_SYSTEM);
+	assert_non_null(strstr(again.tail, "what was built is not found"));
+}
+
+static void ends_with_the_code_of_a_build_that_failed(void **state)
+{
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	(void)state;
+	set_build("look", "1");
+	res = run_until(&(struct watch){ 0 });
+	assert_int_equal(res.status, 1);
+	assert_null(strstr(res.tail, "INFO unload"));
+}
+
+static void a_signal_while_it_builds_ends_it(void **state)
+{
+	_cleanup_child_result_ struct child_result res = { 0 };
+	struct watch w = { .until = "INFO waits", .asks = true, .asked = -1 };
+
+	(void)state;
+	set_build("look", "wait");
+	res = run_until(&w);
+	assert_int_equal(res.status, 128 + SIGTERM);
+	assert_int_equal(w.asked, 0);
+	assert_null(strstr(res.tail, "INFO unload"));
+}
+
+static void without_a_source_a_missing_tree_is_loads_own_failure(void **state)
+{
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	(void)state;
+	set_parts("3", NULL);
+	res = run_until(&(struct watch){ 0 });
+	assert_int_equal(res.status, WANTS_BUILD);
+}
+
 static void nobody_answers_where_none_runs(void **state)
 {
 	enum phase phase;
@@ -295,14 +378,20 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(goes_on_when_somebody_else_s_child_ends),
 		cmocka_unit_test(a_second_signal_is_passed_on_to_unload),
 		cmocka_unit_test(answers_while_it_loads),
+		cmocka_unit_test(builds_once_and_loads_what_was_built),
+		cmocka_unit_test(ends_with_the_code_of_a_build_that_failed),
+		cmocka_unit_test(a_signal_while_it_builds_ends_it),
+		cmocka_unit_test(without_a_source_a_missing_tree_is_loads_own_failure),
 		cmocka_unit_test(nobody_answers_where_none_runs),
 	};
 
-	char name[64];
+	char name[64], tree[64];
 
 	if (argc > 1)
 		return subject(argv);
 	(void)snprintf(name, sizeof(name), "test-supervisor-%d", (int)getpid());
 	assert_int_equal(setenv("FAKE_NAME", name, 1), 0);
+	(void)snprintf(tree, sizeof(tree), "/tmp/gdrkit-tree-%d", (int)getpid());
+	assert_int_equal(setenv("FAKE_TREE", tree, 1), 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
