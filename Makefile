@@ -94,8 +94,9 @@ export tally := $(subst $$$$,$$,$(value tally))
 artefact: all deps-test ## what is true of the files that ship
 	@ROOMS="$(ROOMS)" tests/artefact/run $(BINS:%=$B/bin/%)
 
-check: all asan ## everything: units, artefacts, scenarios in a guest with a real kernel
-	@failed=; for part in '$(MAKE) --no-print-directory unit' '$(MAKE) --no-print-directory artefact' 'tests/vm/run --all'; do \
+check: all asan ## everything: units, artefacts, builds in a container, scenarios in a guest with a real kernel
+	@failed=; for part in '$(MAKE) --no-print-directory unit' '$(MAKE) --no-print-directory artefact' \
+		tests/build/run 'tests/vm/run --all'; do \
 		$$part || failed="$$failed, $${part##* --no-print-directory }"; \
 	done; [ -z "$$failed" ] && echo 'check: all passed' || { echo "check: FAILED:$${failed#,}"; exit 1; }
 
@@ -105,8 +106,13 @@ demo: all deps-test ## a node's RDMA stack replaced and given back, with a timel
 bench: all deps-test ## what it costs, as ratios, and build/bench.json
 	@tests/bench/run
 
-images: all deps-test ## container images, as archives: build/images/
-	@images/build
+SOURCE ?= $B/source/inbox-rdma
+images: all deps-test $(SOURCE) ## container images: SOURCE on BASE, and build/trees if there are any: build/images/
+	@! ls $B/trees/*/manifest.json >/dev/null 2>&1 || images/build
+	@images/build --source '$(SOURCE)' $(if $(BASE),--base '$(BASE)')
+
+$B/source/inbox-rdma: ofed/recipes/inbox-rdma/source ofed/recipes/inbox-rdma/driver.conf | deps-test
+	@rm -rf $@ $@.new && mkdir -p $(@D) && $< 6.1 $@.new && mv -T $@.new $@
 
 FUZZ_SECONDS ?= 10
 fuzz: $(FUZZ) ## each parser fed with garbage for FUZZ_SECONDS

@@ -9,6 +9,7 @@ make_payload() {
 	rm -rf "$tree"
 	mkdir -p "$tree/vm" "$tree/modules"
 	cp -r "$vm_dir"/{guest,topologies} "$tree/vm/"
+	cp "$vm_dir/../assert.sh" "$tree/"
 	cp -r "${scenarios:-$vm_dir/scenarios}" "$tree/vm/scenarios"
 	for module in "$vm_dir"/modules/*/; do
 		cp "$("$vm_dir/fixture" "$(basename "$module")" "$kver")" "$tree/modules/"
@@ -26,14 +27,16 @@ make_payload() {
 	mkfs.ext4 -q -O ^has_journal -d "$tree" "$dir/payload.ext4"
 }
 
-# boot NODE DIR TIMEOUT: replaces this process by a guest that says what it does on stdout. It ends when the guest
-# powers off (0) or at the deadline (124); the kernel's own words go to DIR/console.
+# boot NODE DIR TIMEOUT [BUILDER]: replaces this process by a guest that says what it does on stdout. It ends when the
+# guest powers off (0) or at the deadline (124); the kernel's own words go to DIR/console. BUILDER: a third disk's
+# directory
 boot() {
-	local node=$1 dir=$2
+	local node=$1 dir=$2 builder=()
+	if [ -n "${4-}" ]; then builder=(-drive "file=$4/builder.ext4,if=virtio,format=raw,snapshot=on"); fi
 	exec timeout --foreground -k 5 "$3" qemu-system-x86_64 "${machine[@]}" "${accel[@]}" \
 		-kernel "$node/vmlinuz" -initrd "$node/initrd" -append 'console=ttyS0 panic=-1 loglevel=5' \
 		-drive "file=$node/root.ext4,if=virtio,format=raw,snapshot=on" \
-		-drive "file=$dir/payload.ext4,if=virtio,format=raw,snapshot=on" \
+		-drive "file=$dir/payload.ext4,if=virtio,format=raw,snapshot=on" "${builder[@]}" \
 		-netdev user,id=wire,restrict=on -device e1000e,netdev=wire \
 		-serial "file:$dir/console" -serial stdio </dev/null 2>>"$dir/console.qemu"
 }

@@ -4,63 +4,16 @@
 # scenario. A node comes up without any RDMA module, and is brought back to that between scenarios (reset_node), the
 # root file system apart: change files with put_over, which is undone.
 #
-# /payload holds what tests/vm/run took from the work tree: vm/ (this folder, scenarios, topologies), modules/ (the
-# fixture modules, built for this kernel), and what tests/vm/payload makes: bin/, trees/ and images/.
+# /payload holds what tests/vm/run took from the work tree: assert.sh, vm/ (this folder, scenarios, topologies), modules/
+# (the fixture modules, built for this kernel), and what tests/vm/payload makes: bin/, trees/ and images/.
 
 PAYLOAD=/payload
 KVER=$(uname -r)
 export CONTAINERS_CONF=$PAYLOAD/vm/guest/containers.conf CONTAINERS_STORAGE_CONF=$PAYLOAD/vm/guest/storage.conf
 
-# --- saying and asserting --------------------------------------------------------------------------------------------
-say() { echo "$*"; }
-
-# blame TEXT: the failure, at the line of the scenario that led here
-blame() {
-	local i
-	trap - ERR
-	for ((i = ${#BASH_SOURCE[@]} - 1; i > 0; i--)); do
-		case ${BASH_SOURCE[i]} in */scenarios/*) break ;; esac
-	done
-	echo "${BASH_SOURCE[i]#"$PAYLOAD"/}:${BASH_LINENO[i - 1]}: $1" | sed 's#^/*vm/#tests/vm/#' >&2
-	exit 1
-}
-
-fail() { blame "$*"; }
-
-# assert_eq GOT WANTED [WHAT]
-assert_eq() { [ "$1" = "$2" ] || blame "${3:-value} is '$1', not '$2'"; }
-
-# assert_has TEXT PART [WHAT]
-assert_has() { case $1 in *"$2"*) ;; *) blame "${3:-text} has no '$2': $1" ;; esac; }
-
-# assert_lacks TEXT PATTERN [WHAT]
-assert_lacks() {
-	local lines
-	if lines=$(grep -E -- "$2" <<<"$1"); then blame "${3:-text} has: $lines"; fi
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../../assert.sh"
 
 assert_calm_kernel() { assert_lacks "$(dmesg)" 'BUG:|WARNING:|Oops|refcount_t|INFO: task' "the kernel's log"; }
-
-# refute COMMAND...: it must fail (bash's `!` goes unseen by set -e)
-refute() { if "$@" >/dev/null 2>&1; then blame "'$*' succeeded"; fi; }
-
-# assert_status WANTED COMMAND...: the command's exit status; its output goes to $OUTPUT
-assert_status() {
-	local wanted=$1 status=0
-	shift
-	OUTPUT=$("$@" 2>&1) || status=$?
-	[ "$status" = "$wanted" ] || blame "'$*' ended with $status, not $wanted: $OUTPUT"
-}
-
-# wait_for SECONDS WHAT COMMAND...: until the command succeeds
-wait_for() {
-	local deadline=$((SECONDS + $1)) what=$2
-	shift 2
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $deadline ] || blame "still not: $what"
-		sleep 0.05
-	done
-}
 
 # --- modules ---------------------------------------------------------------------------------------------------------
 live() { [ "$(cat "/sys/module/$1/initstate" 2>/dev/null)" = live ]; }
@@ -145,7 +98,11 @@ driver_image() {
 	cat /run/driver-image 2>/dev/null || blame "no image in $PAYLOAD/images"
 }
 
-# driver_podman OPTIONS... -- ARGS...: the container with the rights of shared/design/node.md and no other
+# The rights of shared/design/node.md and no other.
+RIGHTS=(--cap-drop=all --cap-add=SYS_MODULE,NET_ADMIN,SYS_PTRACE,DAC_READ_SEARCH --read-only --network=host
+	--stop-timeout=300 -v /:/host:ro,rslave)
+
+# driver_podman OPTIONS... -- ARGS...: the container that carries trees
 driver_podman() {
 	local options=() image
 	image=$(driver_image) || return
@@ -154,8 +111,7 @@ driver_podman() {
 		shift
 	done
 	shift
-	podman run --cap-drop=all --cap-add=SYS_MODULE,NET_ADMIN,SYS_PTRACE,DAC_READ_SEARCH --read-only --network=host \
-		--stop-timeout=300 -v /:/host:ro,rslave "${options[@]}" "$image" "$@"
+	podman run "${RIGHTS[@]}" "${options[@]}" "$image" "$@"
 }
 
 # ofed_driver ARGS...: in the foreground. DRIVER_OPTIONS: an array of more podman options (--env ...)
@@ -194,6 +150,7 @@ reset_node() {
 	cut -d' ' -f5 /proc/self/mountinfo | sort | comm -13 /var/node/mounts - | tac | xargs -r -d '\n' umount -l
 	echo 1 >/sys/kernel/rcu_expedited
 	unload_all
+	builder_reset
 	ls /run | grep -vxFf /var/node/run | grep -vE '^(libpod|containers|crun|driver-image)$' | sed 's#^#/run/#' |
 		xargs -r -d '\n' rm -rf
 	echo 0 >/sys/kernel/rcu_expedited
