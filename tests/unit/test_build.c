@@ -339,6 +339,10 @@ static void refuses_inputs_that_cannot_be_used(void **state)
 	s->build.store = "src/store";
 	assert_int_equal(build(s), -EINVAL);
 	assert_says(&s->why, USAGE, "src/store", "in the source");
+	assert_false(sysroot_exists(s->node->root, "src/store"));
+	s->build.store = "src";
+	assert_int_equal(build(s), -EINVAL);
+	assert_says(&s->why, USAGE, "src", "in the source");
 	assert_false(sysroot_exists(s->node->root, "store"));
 }
 

@@ -10,6 +10,7 @@
 #define OTHER "6.2.0"
 #define CONFIG "h/.config"
 #define SYMVERS "h/Module.symvers"
+#define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const struct fake_tree HERE = { "k1", "1.0", KERNEL, "x86_64" };
 
@@ -462,11 +463,24 @@ static void takes_a_damaged_tree_before_any_other(void **state)
 	uint64_t one = size_of_one();
 
 	fake_entry(node, "a", OTHER, 1);
-	fake_entry(node, "b", KERNEL, 9);
-	fake_file(node, "store/b/manifest.json", "{");
+	fake_entry(node, KEY, KERNEL, 9);
+	fake_file(node, "store/" KEY "/manifest.json", "{");
 	fake_entry(node, "c", KERNEL, 3);
 	assert_int_equal(trim(node, 2 * one, NULL), 1);
 	assert_trees(node, "a c");
+}
+
+static void takes_nothing_that_is_no_tree_of_ours(void **state)
+{
+	struct fake_node *node = *state;
+
+	fake_file(node, "store/home/thesis.tex", "years of work");
+	fake_file(node, "store/web/manifest.json", "{}");
+	fake_entry(node, "a", OTHER, 1);
+	assert_int_equal(trim(node, 1, NULL), 1);
+	assert_false(sysroot_exists(node->root, "store/a"));
+	assert_file(node, "store/home/thesis.tex", "years of work");
+	assert_file(node, "store/web/manifest.json", "{}");
 }
 
 static void trims_no_store_that_is_not_there(void **state)
@@ -536,6 +550,7 @@ int main(void)
 		on_a_node(keeps_the_most_recent_for_the_kernel_that_runs_and_the_one_named),
 		on_a_node(keeps_all_where_there_is_no_bound),
 		on_a_node(takes_a_damaged_tree_before_any_other),
+		on_a_node(takes_nothing_that_is_no_tree_of_ours),
 		on_a_node(trims_no_store_that_is_not_there),
 		on_a_node(keeps_the_newest_8_logs_of_builds_that_failed),
 		on_a_node(takes_notes_without_a_tree_and_nothing_else),

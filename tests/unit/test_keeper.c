@@ -19,7 +19,7 @@
 /* What parent and children tell each other. */
 struct board {
 	volatile pid_t worker, grandchild;
-	volatile int cleaned;
+	volatile int cleaned, signo;
 };
 
 static struct board *new_board(void)
@@ -32,10 +32,11 @@ static struct board *new_board(void)
 	return b;
 }
 
-static void clean_up(void *data)
+static void clean_up(void *data, int signo)
 {
 	struct board *b = data;
 
+	b->signo = signo;
 	b->cleaned = 1 + (kill(b->grandchild, 0) < 0); /* 2: nothing of it lived then */
 }
 
@@ -66,6 +67,21 @@ static int wait_with_a_child(void *data)
 	(void)sigwait(&set, &signo);
 	(void)kill(-b->grandchild, SIGKILL);
 	return 128 + signo;
+}
+
+/* As a daemon does: in a session of its own, and nobody waits for it. */
+static int leave_a_daemon(void *data)
+{
+	struct board *b = data;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)setsid();
+		for (;;)
+			pause();
+	}
+	b->grandchild = pid;
+	return 7;
 }
 
 static pid_t start(struct board *b, int (*run)(void *data))
@@ -134,6 +150,17 @@ static void ends_what_a_killed_worker_has_left_before_it_cleans_up(void **state)
 	assert_int_equal(kill(b->worker, SIGKILL), 0);
 	assert_int_equal(status_of(keeper), 128 + SIGKILL);
 	assert_int_equal(b->cleaned, 2);
+	assert_int_equal(b->signo, SIGKILL);
+}
+
+static void what_its_work_has_left_goes_when_it_ends_by_itself_too(void **state)
+{
+	struct board *b = new_board();
+
+	(void)state;
+	assert_int_equal(status_of(start(b, leave_a_daemon)), 7);
+	assert_int_equal(b->cleaned, 2);
+	assert_int_equal(b->signo, 0);
 }
 
 static void its_work_hears_a_signal_when_it_is_killed_itself(void **state)
@@ -155,6 +182,7 @@ int main(void)
 		cmocka_unit_test(ends_with_the_code_of_its_work),
 		cmocka_unit_test(passes_a_signal_on),
 		cmocka_unit_test(ends_what_a_killed_worker_has_left_before_it_cleans_up),
+		cmocka_unit_test(what_its_work_has_left_goes_when_it_ends_by_itself_too),
 		cmocka_unit_test(its_work_hears_a_signal_when_it_is_killed_itself),
 	};
 

@@ -62,6 +62,12 @@ static int make_tree(void)
 	return fd < 0;
 }
 
+/* Done before it hears that it is to stop. */
+static int make_tree_when_told_to_stop(void)
+{
+	return wait_for_signal() ? make_tree() : 1;
+}
+
 static int play(const char *verb, const char *part)
 {
 	int fd = instance_inherited();
@@ -75,6 +81,8 @@ static int play(const char *verb, const char *part)
 		return look_for_tree();
 	if (strcmp(part, "make") == 0)
 		return make_tree();
+	if (strcmp(part, "finish") == 0)
+		return make_tree_when_told_to_stop();
 	if (strcmp(part, "die") == 0)
 		return raise(SIGKILL);
 	if (strcmp(part, "orphan") == 0)
@@ -345,6 +353,19 @@ static void a_signal_while_it_builds_ends_it(void **state)
 	assert_null(strstr(res.tail, "INFO unload"));
 }
 
+static void says_that_it_was_stopped_after_a_build_that_went_to_its_end(void **state)
+{
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	(void)state;
+	set_build("look", "finish");
+	res = run_until(&(struct watch){ .until = "INFO waits" });
+	(void)unlink(getenv("FAKE_TREE"));
+	assert_int_equal(res.status, 128 + SIGTERM);
+	assert_non_null(strstr(res.tail, "reason=INTERRUPTED object=load"));
+	assert_null(strstr(res.tail, "INFO unload"));
+}
+
 static void without_a_source_a_missing_tree_is_loads_own_failure(void **state)
 {
 	_cleanup_child_result_ struct child_result res = { 0 };
@@ -381,6 +402,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(builds_once_and_loads_what_was_built),
 		cmocka_unit_test(ends_with_the_code_of_a_build_that_failed),
 		cmocka_unit_test(a_signal_while_it_builds_ends_it),
+		cmocka_unit_test(says_that_it_was_stopped_after_a_build_that_went_to_its_end),
 		cmocka_unit_test(without_a_source_a_missing_tree_is_loads_own_failure),
 		cmocka_unit_test(nobody_answers_where_none_runs),
 	};

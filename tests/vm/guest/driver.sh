@@ -14,9 +14,9 @@ manifest_value() { jq -r "$2" "$1"/*/manifest.json; }
 # inbox_core_up: the inbox stack without a NIC's driver
 inbox_core_up() { modprobe -a ib_uverbs ib_umad rdma_ucm rdma_rxe; }
 
-# driver_ready NAME: the container has said that it is ready
+# driver_ready NAME [SECONDS]: the container has said that it is ready
 driver_ready() {
-	local deadline=$((SECONDS + 90))
+	local deadline=$((SECONDS + ${2:-90}))
 	until driver_log "$1" | grep -qE '"event": ?"ready"'; do
 		[ "$(podman inspect -f '{{.State.Running}}' "$1")" = true ] ||
 			blame "$1 ended with $(driver_status "$1"): $(driver_log "$1")"
