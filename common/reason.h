@@ -30,7 +30,7 @@ enum {
 	R(MODULE_INVALID, EXIT_NO, "a module file is truncated or is not a kernel module",         \
 	  "build the tree again")                                                                  \
 	R(ARCH_MISMATCH, EXIT_NO, "a module file, or the headers, are of another architecture",    \
-	  "use the tree, or the headers, of this node's architecture")                                              \
+	  "use the tree, or the headers, of this node's architecture")                             \
 	R(VERMAGIC_MISMATCH, EXIT_NO, "a module was built for another kernel",                     \
 	  "use or build a tree for the running kernel")                                            \
 	R(SYMBOL_MISSING, EXIT_NO, "a module needs a symbol that nothing exports",                 \
@@ -84,7 +84,7 @@ enum {
 	  "make /run/gdrkit writable and free space there")                                        \
 	R(JOURNAL_RECOVERED, EXIT_YES, "an earlier swap was cut off and has been recovered",       \
 	  "nothing to do")                                                                         \
-	R(INTERRUPTED, EXIT_SYSTEM, "a signal ended the swap; what was there before is back",      \
+	R(INTERRUPTED, EXIT_SYSTEM, "a signal ended it; what was there before is back",            \
 	  "start again")                                                                           \
 	R(WAIT_TIMEOUT, EXIT_DEADLINE, "a deadline passed",                                        \
 	  "see what is waited for; raise --timeout")                                               \
@@ -93,7 +93,7 @@ enum {
 	R(HEADERS_MISSING, EXIT_NO, "the kernel's headers are not there",                          \
 	  "install the package named in the detail")                                               \
 	R(COMPILER_MISMATCH, EXIT_NO, "the compiler is not the one the kernel was built with",     \
-	  "use a source image with the compiler named (images/build --base)")                                                                 \
+	  "use a source image with the compiler named (images/build --base)")                      \
 	R(COMPILER_MISSING, EXIT_NO, "there is no compiler",                                       \
 	  "use a source image with the compiler named (images/build --base)")                      \
 	R(HOST_PROGRAM_UNUSABLE, EXIT_NO,                                                          \

@@ -73,13 +73,18 @@ int instance_try(int fd, const char *who)
 	return r;
 }
 
+bool instance_is_held(int fd)
+{
+	return lock_try_shared(fd) == -EWOULDBLOCK;
+}
+
 int instance_take(int fd, const char *who, int stop_fd, uint64_t timeout_ms)
 {
 	int r = lock_try(fd);
 
 	if (r == -EWOULDBLOCK) {
 		/* A status that only looks is gone at once: not worth a line. */
-		if (lock_try_shared(fd) < 0)
+		if (instance_is_held(fd))
 			log_waiting(fd);
 		r = lock_wait(fd, stop_fd, timeout_ms);
 	}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/sysroot.h"
@@ -17,8 +18,10 @@
 int instance_open(const struct sysroot *root, const char *path);
 /* The inherited one; -ENOENT: none, -EBADF: the variable names no open descriptor. */
 int instance_inherited(void);
-/* -EWOULDBLOCK: somebody else has it. */
+/* -EWOULDBLOCK: somebody else has it, or looks at it (status). */
 int instance_try(int fd, const char *who);
+/* Has a driver got it? Else fd shares it with those who look, and instance_take waits for them. */
+bool instance_is_held(int fd);
 /*
  * Waits for the lock and says so in the log; timeout_ms 0: without an end. -ECANCELED (stop_fd),
  * -ETIMEDOUT: then the descriptor stays open to the end of the process (common/lock.h).

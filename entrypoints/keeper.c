@@ -2,6 +2,7 @@
 #include "entrypoints/keeper.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -34,21 +35,28 @@ static int kill_children(void)
 	return r;
 }
 
-/* Each that goes may leave children of its own to us. */
-static void end_descendants(void)
+/* Each that goes may leave children of its own to us. Returns whether there was one. */
+static bool end_descendants(void)
 {
+	bool any = false;
+
 	while (kill_children() == 0 && waitpid(-1, NULL, 0) > 0)
-		;
+		any = true;
+	return any;
 }
 
+/* It may have to do without its keeper: then what it has started is its own to end. */
 static int work_alone(const struct keeper_work *work, pid_t parent)
 {
 	int code;
 
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent) /* it has gone already */
 		return 128 + SIGKILL;
 	code = work->run(work->data);
+	if (end_descendants())
+		work->clean_up(work->data, 0);
 	(void)fflush(NULL);
 	return code;
 }
@@ -88,7 +96,7 @@ int keeper_run(const struct keeper_work *work)
 {
 	pid_t parent = getpid(), child;
 	sigset_t chld, old;
-	int status;
+	int status, signo;
 
 	(void)sigemptyset(&chld);
 	(void)sigaddset(&chld, SIGCHLD);
@@ -103,9 +111,8 @@ int keeper_run(const struct keeper_work *work)
 		_exit(work_alone(work, parent));
 	}
 	status = wait_for(child);
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	end_descendants();
-	work->clean_up(work->data);
-	return 128 + WTERMSIG(status);
+	signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (end_descendants() || signo)
+		work->clean_up(work->data, signo);
+	return signo ? 128 + signo : WEXITSTATUS(status);
 }

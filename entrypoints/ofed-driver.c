@@ -2,6 +2,7 @@
 /* ofed-driver: builds, loads and gives back the RDMA stack of a node. docs/ofed-driver.md */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 
 #include "common/log.h"
@@ -159,7 +160,7 @@ static int take_instance(const struct invocation *in, const struct verb *v, cons
 	if (fd == -ENOENT)
 		fd = instance_open(in->host, path);
 	r = fd < 0 ? fd : instance_try(fd, who);
-	if (r == -EWOULDBLOCK && v->builds && driver_wants_build(d))
+	if (r == -EWOULDBLOCK && v->builds && driver_wants_build(d) && instance_is_held(fd))
 		return EXIT_BUILD;
 	if (r == -EWOULDBLOCK)
 		r = instance_take(fd, who, d->stop_fd, timeout_ms);
@@ -199,6 +200,7 @@ static int in_driver(const struct invocation *in, const struct verb *v)
 		never_stand_still();
 	d.timeout_ms = timeout(&in->set);
 	d.supervised = getenv(INSTANCE_FD) != NULL;
+	d.changes = v->exclusive;
 	r = v->exclusive ? take_instance(in, v, &d, d.timeout_ms) : 0;
 	return r ? r : v->in_driver(&d);
 }
@@ -232,26 +234,52 @@ static int build_in_child(void *data)
 	return code;
 }
 
-static void build_was_killed(void *data)
+/* Who was killed could not say so itself. */
+static void say_killed(int signo)
+{
+	_cleanup_free_ char *how = NULL;
+	const struct reason_info *info = reason_info(REASON_SYSTEM);
+
+	if (asprintf(&how, "ended by SIG%s%s: what it left is gone", sigabbrev_np(signo),
+		     signo == SIGKILL ? " (out of memory?)" : "") < 0)
+		how = NULL;
+	log_error("failed", "verb", "build", "reason", info->code, "object", "build", "detail", how,
+		  "cause", info->cause, "remedy",
+		  signo == SIGKILL ? "more memory, or fewer --jobs" : info->remedy, "exit",
+		  NUM(128 + signo));
+}
+
+static void build_left_something(void *data, int signo)
 {
 	const struct invocation *in = data;
 
 	(void)driver_sweep(in->own, &in->set);
+	if (signo)
+		say_killed(signo);
+}
+
+/*
+ * What a build runs is not to have the instance lock, nor to keep it; and nobody waits for a build
+ * whose supervisor was killed.
+ */
+static void leave_supervisor(void)
+{
+	int lock = instance_inherited();
+
+	if (lock < 0)
+		return;
+	closep(&lock);
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 static int build(const struct invocation *in)
 {
-	const struct keeper_work work = { build_in_child, build_was_killed, (void *)in };
-	int code = keeper_run(&work);
+	const struct keeper_work work = { build_in_child, build_left_something, (void *)in };
+	int code;
 
-	if (code < 0)
-		return fail("build", code);
-	if (code == 128 + SIGKILL)
-		log_error("failed", "verb", "build", "reason", reason_info(REASON_SYSTEM)->code,
-			  "object", "build", "detail",
-			  "killed (out of memory?): what it left is gone", "remedy",
-			  "more memory, or fewer --jobs", "exit", NUM(code));
-	return code;
+	leave_supervisor();
+	code = keeper_run(&work);
+	return code < 0 ? fail("build", code) : code;
 }
 
 /* --ready: this container's driver, not one that another container has left. */
@@ -351,6 +379,7 @@ int main(int argc, char *argv[])
 
 	stop_signals(&stop);
 	(void)sigprocmask(SIG_BLOCK, &stop, &in.blocked);
+	(void)signal(SIGCHLD, SIG_DFL); /* else children end unseen, where our parent ignores it */
 	(void)signal(SIGPIPE, SIG_IGN); /* a log that nobody reads is no reason to stop half-way */
 	if (argc > 0 && answers_about_itself(argv + 1))
 		return fflush(stdout) == 0 ? 0 : EXIT_SYSTEM;

@@ -11,7 +11,7 @@
 enum phase {
 	PHASE_LOADING, /* waiting for others, too */
 	PHASE_BUILDING,
-	PHASE_READY,   /* the verb has succeeded: the instance lock is held */
+	PHASE_READY, /* the verb has succeeded: the instance lock is held */
 	PHASE_STOPPING,
 };
 

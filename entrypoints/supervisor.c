@@ -32,14 +32,20 @@ struct supervisor {
 	int code;
 };
 
-static int fail(struct supervisor *s, const char *what, int code, const char *detail)
+static int fail_for(struct supervisor *s, enum reason why, const char *what, int code,
+		    const char *detail)
 {
-	const struct reason_info *info = reason_info(REASON_SYSTEM);
+	const struct reason_info *info = reason_info(why);
 
 	log_error("failed", "verb", "run", "reason", info->code, "object", what, "detail", detail,
 		  "cause", info->cause, "remedy", info->remedy);
 	s->code = code;
 	return DONE;
+}
+
+static int fail(struct supervisor *s, const char *what, int code, const char *detail)
+{
+	return fail_for(s, REASON_SYSTEM, what, code, detail);
 }
 
 /* The same words, with the verb in the place of ours. */
@@ -200,10 +206,10 @@ static const char *verb_of(const struct supervisor *s)
 }
 
 /* Asked to stop between two children, before anything was loaded. */
-static int not_built(struct supervisor *s)
+static int not_loaded(struct supervisor *s)
 {
-	s->code = 128 + s->asked;
-	return DONE;
+	return fail_for(s, REASON_INTERRUPTED, s->spec->load, 128 + s->asked,
+			"before anything was loaded");
 }
 
 /* There is a tree to load after a build, and only one try to build it. */
@@ -232,12 +238,12 @@ static int ended(struct supervisor *s, int status)
 	s->code = WEXITSTATUS(status);
 	if (s->phase == PHASE_LOADING && s->spec->build && s->code == s->spec->exit_build) {
 		if (s->asked)
-			return not_built(s);
+			return not_loaded(s);
 		return s->built ? fail(s, verb, EXIT_SYSTEM, "what was built is not found")
 				: go_on(s, PHASE_BUILDING);
 	}
 	if (s->phase == PHASE_BUILDING && s->code == 0)
-		return s->asked ? not_built(s) : go_on(s, PHASE_LOADING);
+		return s->asked ? not_loaded(s) : go_on(s, PHASE_LOADING);
 	if (s->code != 0 || s->phase == PHASE_STOPPING)
 		return DONE;
 	s->phase = PHASE_READY;

@@ -160,8 +160,10 @@ int source_find_tree(const struct driver *d, struct tree **ret, struct recipe *r
 	struct build b;
 	int r = describe(d, &p, &b, why);
 
-	if (r == 0)
-		r = build_find(&b, true, ret, ret_recipe, why);
+	if (r < 0)
+		return r;
+	b.looks = !d->changes;
+	r = build_find(&b, true, ret, ret_recipe, why);
 	if (r == 0)
 		say_found(d, (*ret)->manifest.key);
 	return r;

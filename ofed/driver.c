@@ -33,6 +33,8 @@ int driver_init(struct driver *d, const struct ofed_settings *set, const struct 
 	*d = (struct driver){ .set = set, .host = host, .own = own, .stop_fd = -1 };
 	format_now(d->started);
 	r = running_read(host, &d->running);
+	if (r == -ENOENT) /* a root without proc, to build against: it is the same kernel */
+		r = running_read(own, &d->running);
 	return r < 0 ? driver_error(why, sysroot_dir(host), r) : 0;
 }
 
@@ -67,13 +69,22 @@ static int find_in(const struct driver *d, const char *store, struct tree **ret,
 }
 
 /* Of --source, or, without one, any. */
-static int find_built(const struct driver *d, struct tree **ret, struct verdicts *why)
+static int find_built(const struct driver *d, struct tree **ret, struct recipe *ret_recipe,
+		      struct verdicts *why)
 {
-	return d->set->source ? source_find_tree(d, ret, NULL, why)
-			      : find_in(d, d->set->output, ret, why);
+	_cleanup_recipe_ struct recipe recipe = { 0 };
+	int r = d->set->source ? source_find_tree(d, ret, &recipe, why)
+			       : find_in(d, d->set->output, ret, why);
+
+	if (r == -ENOENT && ret_recipe) {
+		*ret_recipe = recipe;
+		recipe = (struct recipe){ 0 };
+	}
+	return r;
 }
 
-int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why)
+int driver_find_tree(const struct driver *d, struct tree **ret, struct recipe *ret_recipe,
+		     struct verdicts *why)
 {
 	_cleanup_verdicts_ struct verdicts not_there = { 0 };
 
@@ -81,7 +92,7 @@ int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts 
 		return find_in(d, d->set->tree, ret, why);
 	if (find_in(d, d->set->tree, ret, &not_there) == 0)
 		return 0;
-	return find_built(d, ret, why);
+	return find_built(d, ret, ret_recipe, why);
 }
 
 bool driver_wants_build(const struct driver *d)
@@ -90,15 +101,14 @@ bool driver_wants_build(const struct driver *d)
 	_cleanup_(tree_freep) struct tree *tree = NULL;
 	_cleanup_recipe_ struct recipe recipe = { 0 };
 
-	if (!d->set->source || !d->set->output || find_in(d, d->set->tree, &tree, &unasked) == 0)
-		return false;
-	return source_find_tree(d, &tree, &recipe, &unasked) == -ENOENT && recipe.name &&
-	       !driver_is_absent(d, recipe.vendors);
+	return d->supervised && driver_find_tree(d, &tree, &recipe, &unasked) == -ENOENT &&
+	       recipe.name && !driver_is_absent(d, NULL, &recipe);
 }
 
-bool driver_is_absent(const struct driver *d, char *const *vendors)
+bool driver_is_absent(const struct driver *d, const struct tree *tree, const struct recipe *recipe)
 {
 	_cleanup_pci_ struct pci_devices pci = { 0 };
+	char *const *vendors = tree ? tree->manifest.vendors : recipe->vendors;
 
 	if (!d->set->if_present || !vendors || !*vendors || pci_read(d->host, &pci) < 0)
 		return false;
@@ -208,8 +218,9 @@ static void log_verdicts(const struct verdicts *why, const struct verdict *last)
 int driver_end(const struct driver *d, const char *verb, int error, const struct verdicts *why)
 {
 	const struct verdict *v = first_refusal(why);
-	const struct reason_info *info = reason_info(v ? v->why : REASON_SYSTEM);
 	bool signalled = error == -ECANCELED && (!v || v->why != REASON_UNDO_FAILED);
+	enum reason other = signalled ? REASON_INTERRUPTED : REASON_SYSTEM;
+	const struct reason_info *info = reason_info(v ? v->why : other);
 	int code = signalled ? exit_of_signal(d) : info->exit;
 
 	log_verdicts(why, v);

@@ -11,6 +11,7 @@
 #include "kernel/running.h"
 #include "ofed/settings.h"
 #include "swap/state.h"
+#include "tree/recipe.h"
 #include "tree/store.h"
 
 /* What load ends with under a supervisor: there is no tree, but a source to build it from. */
@@ -29,6 +30,7 @@ struct driver {
 	int stop_fd;         /* a signalfd: readable means stop; -1: none */
 	uint64_t timeout_ms; /* for the module lock */
 	bool supervised;     /* a supervisor runs us */
+	bool changes;        /* load, unload; else nothing is written, in the cache neither */
 };
 
 /* host and own stay the caller's. On failure a verdict. */
@@ -51,13 +53,21 @@ int driver_ready(const struct driver *d, struct verdicts *why);
 
 /*
  * The tree for --kernel (by default the running one), in --tree or else among the built ones: of
- * --source, if that is given. -ENOENT, TREE_MISSING.
+ * --source, if that is given. -ENOENT, TREE_MISSING: there is none; ret_recipe (may be NULL) then
+ * has how it would be built, if there is such a source.
  */
-int driver_find_tree(const struct driver *d, struct tree **ret, struct verdicts *why);
-/* Is there no such tree, but a source to build it from, and, with --if-present, a device? */
+int driver_find_tree(const struct driver *d, struct tree **ret, struct recipe *ret_recipe,
+		     struct verdicts *why);
+/*
+ * --if-present: is there no device of what was found, or else (tree NULL) of what would be built? No,
+ * if neither names vendors.
+ */
+bool driver_is_absent(const struct driver *d, const struct tree *tree, const struct recipe *recipe);
+/*
+ * Does a supervisor run us, and is there no such tree, but a source to build it from, and, with
+ * --if-present, a device?
+ */
 bool driver_wants_build(const struct driver *d);
-/* --if-present: is there no device of these PCI vendors (NULL-ended; NULL, none: not known)? */
-bool driver_is_absent(const struct driver *d, char *const *vendors);
 /* Removes what killed builds left in the store of these settings. */
 int driver_sweep(const struct sysroot *own, const struct ofed_settings *set);
 /* The kept tree that is live as a whole; -ENOENT: none. */

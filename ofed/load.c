@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ofed/request.h"
-#include "ofed/source.h"
 #include "tree/expose.h"
 #include "tree/ready.h"
 
@@ -98,11 +97,6 @@ static int load_tree(const struct driver *d, const struct tree *tree, struct ver
 	return r;
 }
 
-static void say_absent(const char *driver)
-{
-	log_info("absent", "detail", "no PCI device of the tree's vendors", "driver", driver);
-}
-
 static int refuse_other_kernel(const struct driver *d, struct verdicts *why)
 {
 	if (!d->set->kernel || strcmp(d->set->kernel, d->running.release) == 0)
@@ -112,35 +106,22 @@ static int refuse_other_kernel(const struct driver *d, struct verdicts *why)
 	return -EINVAL;
 }
 
-/* Nothing is there to load: a success only where nothing is to be driven. */
-static int has_no_tree(const struct driver *d, int error, struct verdicts *why)
+/* EXIT_BUILD: there is none, but a source, and a supervisor that builds it. */
+static int load(const struct driver *d, struct verdicts *why)
 {
-	_cleanup_verdicts_ struct verdicts unasked = { 0 };
 	_cleanup_(tree_freep) struct tree *tree = NULL;
 	_cleanup_recipe_ struct recipe recipe = { 0 };
+	int r = driver_find_tree(d, &tree, &recipe, why);
 
-	if (error == -ENOENT && d->set->source && d->set->if_present &&
-	    source_find_tree(d, &tree, &recipe, &unasked) == -ENOENT &&
-	    driver_is_absent(d, recipe.vendors)) {
-		verdicts_clear(why);
-		say_absent(recipe.name);
+	if (driver_is_absent(d, tree, &recipe)) {
+		log_info("absent", "detail", "no PCI device of the tree's vendors", "driver",
+			 tree ? tree->manifest.name : recipe.name);
+		verdicts_clear(why); /* that there is no tree */
 		return 0;
 	}
-	return error;
-}
-
-static int load(struct driver *d, struct verdicts *why)
-{
-	_cleanup_(tree_freep) struct tree *tree = NULL;
-	int r = driver_find_tree(d, &tree, why);
-
-	if (r < 0)
-		return has_no_tree(d, r, why);
-	if (driver_is_absent(d, tree->manifest.vendors)) {
-		say_absent(tree->manifest.name);
-		return 0;
-	}
-	return load_tree(d, tree, why);
+	if (r == -ENOENT && recipe.name && d->supervised)
+		return EXIT_BUILD;
+	return r < 0 ? r : load_tree(d, tree, why);
 }
 
 int verb_load(struct driver *d)
@@ -152,7 +133,7 @@ int verb_load(struct driver *d)
 		r = request_recover(d, &why);
 	if (r == 0)
 		r = load(d, &why);
-	if (r == -ENOENT && d->supervised && driver_wants_build(d))
-		return EXIT_BUILD;
+	if (r == EXIT_BUILD)
+		return r;
 	return driver_end(d, "load", r, &why);
 }

@@ -119,7 +119,7 @@ static int plan(const struct driver *d, struct answer *a, struct verdicts *why)
 	_cleanup_(tree_freep) struct tree *tree = NULL;
 	_cleanup_state_ struct state state = { 0 };
 	struct goal goal = { .state = &state, .trees = OFED_TREES };
-	int r = driver_find_tree(d, &tree, why);
+	int r = driver_find_tree(d, &tree, NULL, why);
 
 	if (r < 0)
 		return r;

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "ofed/driver.h"
-#include "tree/recipe.h"
 
 /*
  * The one in the store, every file of it read and found as it was written. -ENOENT, TREE_MISSING:
- * it is to be built. ret_recipe (may be NULL): as build_find.
+ * it is to be built. ret_recipe (may be NULL): as build_find. Its use is noted only by a verb that
+ * changes something.
  */
 int source_find_tree(const struct driver *d, struct tree **ret, struct recipe *ret_recipe,
 		     struct verdicts *why);

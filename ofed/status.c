@@ -293,9 +293,12 @@ static bool is_absent(const struct driver *d)
 {
 	_cleanup_verdicts_ struct verdicts not_there = { 0 };
 	_cleanup_(tree_freep) struct tree *tree = NULL;
+	_cleanup_recipe_ struct recipe recipe = { 0 };
 
-	return d->set->if_present && driver_find_tree(d, &tree, &not_there) == 0 &&
-	       driver_is_absent(d, tree->manifest.vendors);
+	if (!d->set->if_present)
+		return false;
+	(void)driver_find_tree(d, &tree, &recipe, &not_there);
+	return driver_is_absent(d, tree, &recipe);
 }
 
 int driver_ready(const struct driver *d, struct verdicts *why)

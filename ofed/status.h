@@ -33,8 +33,8 @@ struct status {
 	struct verdicts stale;         /* how the ready file differs from what is live */
 	struct status_module *modules; /* those of the ready file */
 	size_t n_modules;
-	char *instance; /* who holds the instance lock; NULL: nobody */
-	char *recover;  /* the command that recovers */
+	char *instance;  /* who holds the instance lock; NULL: nobody */
+	char *recover;   /* the command that recovers */
 	char *build_log; /* of the build that began last; NULL: none */
 	bool building;   /* it is under way */
 };

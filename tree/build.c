@@ -9,12 +9,15 @@
 #include "tree/cache.h"
 #include "tree/cage.h"
 #include "tree/compiler.h"
+#include "tree/demands.h"
 #include "tree/folder.h"
 #include "tree/headers.h"
+#include "tree/host_programs.h"
 #include "tree/jobs.h"
 #include "tree/kbuild.h"
 #include "tree/product.h"
 #include "tree/scratch.h"
+#include "tree/shadow.h"
 #include "tree/source.h"
 
 #define SEARCH "/usr/local/bin:/usr/bin:/bin"
@@ -122,30 +125,37 @@ static int look_up(const struct build *b, const char *key, bool check, struct tr
 		.headers = b->headers,
 		.build_id = b->build_id,
 		.check = check,
+		.looks = b->looks,
 	};
 
 	return cache_find(&query, ret, unused);
 }
 
-/* The words of what was found and is not used. */
-static const char *what_of(const struct verdicts *unused)
+/* What was found and is not used, in words. */
+static char *what_of(const struct verdicts *unused)
 {
 	const struct verdict *v = unused->v;
+	char *text;
 
-	return unused->n ? v->detail ?: v->object : NULL;
+	if (!unused->n ||
+	    asprintf(&text, "%s%s%s", v->object, v->detail ? ": " : "", v->detail ?: "") < 0)
+		return NULL;
+	return text;
 }
 
 static int find(struct work *w, struct tree **ret)
 {
 	_cleanup_verdicts_ struct verdicts unused = { 0 };
+	_cleanup_free_ char *what = NULL;
 	int r = look_up(w->b, w->key, true, ret, &unused);
 
 	if (r == 0)
 		note(w, BUILD_FINDS, NULL);
 	if (r != -ESTALE && r != -EBADMSG)
 		return r;
+	what = what_of(&unused);
 	if (!w->rejected)
-		note(w, BUILD_REJECTS, what_of(&unused));
+		note(w, BUILD_REJECTS, what);
 	w->rejected = true;
 	return -ENOENT;
 }
@@ -155,6 +165,7 @@ int build_find(const struct build *b, bool check, struct tree **ret, struct reci
 {
 	_cleanup_verdicts_ struct verdicts unused = { 0 };
 	_cleanup_recipe_ struct recipe recipe = { 0 };
+	_cleanup_free_ char *what = NULL;
 	char key[DIGEST_TEXT];
 	int r = read_recipe(b, &recipe, why);
 
@@ -163,8 +174,9 @@ int build_find(const struct build *b, bool check, struct tree **ret, struct reci
 	if (r == 0)
 		r = look_up(b, key, check, ret, &unused);
 	if (r == -ENOENT || r == -ESTALE || r == -EBADMSG) {
+		what = what_of(&unused);
 		verdicts_no(why, REASON_TREE_MISSING, b->store, "%s %s for %s: %s", recipe.name,
-			    recipe.version, b->kernel, what_of(&unused) ?: "not built yet");
+			    recipe.version, b->kernel, what ?: "not built yet");
 		r = -ENOENT;
 	}
 	if (ret_recipe && recipe.name) {
@@ -176,20 +188,35 @@ int build_find(const struct build *b, bool check, struct tree **ret, struct reci
 
 /* ---- scratch, source */
 
-/* A store in the source would be copied into itself, and be part of the key. */
-static int check_apart(const struct work *w)
+/* Where a directory is, or would be made: the nearest above it that is there. */
+static int nearest_path(const struct sysroot *root, const char *path, char **ret)
 {
-	_cleanup_free_ char *source = NULL;
-	const char *scratch = sysroot_dir(scratch_root(w->scratch));
-	int r = folder_path(w->b->root, w->b->source, &source);
+	_cleanup_free_ char *at = strdup(path);
+	int r = at ? folder_path(root, at, ret) : -ENOMEM;
+
+	while (r == -ENOENT && *at) {
+		char *slash = strrchr(at, '/');
+
+		*(slash ?: at) = '\0';
+		r = folder_path(root, *at ? at : ".", ret);
+	}
+	return r;
+}
+
+/* A store in the source would be copied into itself, and be part of the key. */
+static int check_apart(const struct build *b, struct verdicts *why)
+{
+	_cleanup_free_ char *source = NULL, *store = NULL;
 	size_t len;
 
-	if (r < 0)
-		return r;
-	len = strlen(source);
-	if (strncmp(scratch, source, len) || scratch[len] != '/')
+	/* What is not to be found is said by whoever needs it. */
+	if (folder_path(b->root, b->source, &source) < 0 ||
+	    nearest_path(b->root, b->store, &store) < 0)
 		return 0;
-	verdicts_no(w->why, REASON_USAGE, w->b->store, "the store lies in the source, %s", source);
+	len = strcmp(source, "/") ? strlen(source) : 0;
+	if (strncmp(store, source, len) || (store[len] && store[len] != '/'))
+		return 0;
+	verdicts_no(why, REASON_USAGE, b->store, "the store lies in the source, %s", source);
 	return -EINVAL;
 }
 
@@ -231,10 +258,8 @@ static int fill_scratch(struct work *w)
 
 static int prepare(struct work *w)
 {
-	int r = check_apart(w);
+	int r = open_log(w);
 
-	if (r == 0)
-		r = open_log(w);
 	if (r == 0)
 		r = fill_scratch(w);
 	if (r == 0)
@@ -269,10 +294,10 @@ static int strip_modules(struct work *w)
 static int make_modules(void *data)
 {
 	struct work *w = data;
-	int r = headers_check_programs(&w->headers, w->why);
+	int r = host_programs_check(&w->headers, w->why);
 
 	if (r == 0)
-		r = compiler_check(&w->compiler, &w->headers, w->why);
+		r = demands_check(&w->compiler, &w->headers, w->why);
 	if (r == 0)
 		r = kbuild_run(&w->kbuild, w->why);
 	if (r == 0)
@@ -443,6 +468,8 @@ static int find_or_make(struct work *w, struct tree **ret)
 	const struct build *b = w->b;
 	int r = read_recipe(b, &w->recipe, w->why);
 
+	if (r == 0)
+		r = check_apart(b, w->why);
 	if (r == 0)
 		r = make_key(b, &w->recipe, w->key, w->why);
 	if (r < 0 || find(w, ret) == 0)

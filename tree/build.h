@@ -38,6 +38,7 @@ struct build {
 	unsigned jobs;        /* 0: jobs_count() */
 	int stop_fd;          /* readable: stop (-1: none) */
 	uint64_t timeout_ms;  /* for all of it; 0: none */
+	bool looks;           /* build_find writes nothing, not even that the tree was used */
 	void (*note)(void *data, enum build_event event, const char *key, const char *detail);
 	void *data;
 };

@@ -122,7 +122,7 @@ static int look(const struct cache_query *q, char config[static DIGEST_TEXT],
 	r = digest_both(q, &s, config, symvers);
 	if (fclose(s.to) != 0)
 		return -ENOMEM;
-	if (r == 0 && s.changed)
+	if (r == 0 && s.changed && !q->looks)
 		(void)sysroot_replace(q->root, path, 0644, new, len);
 	return r;
 }
@@ -201,7 +201,8 @@ int cache_find(const struct cache_query *q, struct tree **ret, struct verdicts *
 		verdicts_unknown(why, REASON_VERMAGIC_MISMATCH, q->key, "%s", what);
 		return r;
 	}
-	note_use(t);
+	if (!q->looks)
+		note_use(t);
 	*ret = TAKE_PTR(t);
 	return 0;
 }
@@ -211,30 +212,51 @@ int cache_find(const struct cache_query *q, struct tree **ret, struct verdicts *
 struct entry {
 	const char *name;
 	bool running; /* for the kernel that runs */
-	struct timespec used;
+	struct timespec used, mtime;
 	uint64_t size;
 };
 
-/* Of a tree; what is damaged is for no kernel and was never used. */
+static struct timespec time_of(const struct sysroot *root, const char *store, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat st = { 0 };
+
+	if (folder_join(store, name, &path) < 0 || sysroot_stat(root, path, &st) < 0)
+		return (struct timespec){ 0 };
+	return st.st_mtim;
+}
+
+static bool is_key(const char *name)
+{
+	return strlen(name) == DIGEST_TEXT - 1 &&
+	       strspn(name, "0123456789abcdef") == DIGEST_TEXT - 1;
+}
+
+/*
+ * Of a tree; what is damaged is for no kernel and was never used. -ENOENT: it is none of ours, but
+ * what else somebody has where he wanted the store.
+ */
 static int describe(const struct sysroot *root, const char *store, const char *key,
 		    const char *running, struct entry *ret)
 {
 	_cleanup_verdicts_ struct verdicts unasked = { 0 };
 	_cleanup_(tree_freep) struct tree *t = NULL;
 	_cleanup_free_ char *path = NULL;
-	struct stat st;
+	struct entry e = { .name = key, .mtime = time_of(root, store, key) };
 	int r = folder_join(store, key, &path);
 
-	*ret = (struct entry){ .name = key };
 	if (r == 0)
-		r = folder_size(root, path, &ret->size);
-	if (r != -ENOMEM)
 		r = store_open(root, store, key, &t, &unasked);
-	if (r == 0 && sysroot_stat(root, path, &st) == 0) {
-		ret->used = st.st_mtim;
-		ret->running = running && !strcmp(t->manifest.kernel, running);
+	if (r == -ENOMEM || (r < 0 && !is_key(key)))
+		return r == -ENOMEM ? r : -ENOENT;
+	if (r == 0) {
+		e.used = e.mtime;
+		e.running = running && !strcmp(t->manifest.kernel, running);
 	}
-	return r == -ENOMEM ? r : 0;
+	if (folder_size(root, path, &e.size) == -ENOMEM)
+		return -ENOMEM;
+	*ret = e;
+	return 0;
 }
 
 static int by_time(const struct entry *a, const struct entry *b)
@@ -267,6 +289,14 @@ static int drop(const struct sysroot *root, const char *store, const char *key)
 	return r;
 }
 
+/* By somebody who has found it since it was described: he is about to load it. */
+static bool is_used(const struct sysroot *root, const char *store, const struct entry *tree)
+{
+	const struct timespec now = time_of(root, store, tree->name);
+
+	return now.tv_sec != tree->mtime.tv_sec || now.tv_nsec != tree->mtime.tv_nsec;
+}
+
 /* `trees` by turn. */
 static int drop_trees(const struct sysroot *root, const char *store, const struct entry *trees,
 		      size_t n, uint64_t max_bytes, const char *keep, unsigned *dropped)
@@ -279,7 +309,8 @@ static int drop_trees(const struct sysroot *root, const char *store, const struc
 	for (size_t i = 0; r == 0 && i < n && max_bytes && sum > max_bytes; i++) {
 		bool newest = i + 1 == n && trees[i].running;
 
-		if (newest || (keep && !strcmp(trees[i].name, keep)))
+		if (newest || (keep && !strcmp(trees[i].name, keep)) ||
+		    is_used(root, store, &trees[i]))
 			continue;
 		r = drop(root, store, trees[i].name);
 		*dropped += r == 0;
@@ -301,9 +332,11 @@ static int trim_trees(const struct sysroot *root, const char *store, uint64_t ma
 	trees = calloc(strv_length(keys) + 1, sizeof(*trees));
 	if (!trees)
 		return -ENOMEM;
-	for (char **key = keys; r == 0 && *key; key++)
-		r = describe(root, store, *key, running, &trees[n++]);
-	if (r < 0)
+	for (char **key = keys; r != -ENOMEM && *key; key++) {
+		r = describe(root, store, *key, running, &trees[n]);
+		n += r == 0;
+	}
+	if (r == -ENOMEM)
 		return r;
 	qsort(trees, n, sizeof(*trees), by_turn);
 	return drop_trees(root, store, trees, n, max_bytes, keep, dropped);
@@ -326,16 +359,6 @@ static void remove_in(const struct sysroot *root, const char *store, const char 
 
 	if (folder_join(store, name, &path) == 0)
 		(void)sysroot_remove(root, path);
-}
-
-static struct timespec time_of(const struct sysroot *root, const char *store, const char *name)
-{
-	_cleanup_free_ char *path = NULL;
-	struct stat st = { 0 };
-
-	if (folder_join(store, name, &path) < 0 || sysroot_stat(root, path, &st) < 0)
-		return (struct timespec){ 0 };
-	return st.st_mtim;
 }
 
 static int trim_rest(const struct sysroot *root, const char *store)

@@ -30,6 +30,7 @@ struct cache_query {
 	const char *headers;  /* below host; NULL: where they usually are */
 	const char *build_id; /* of the running kernel, if that is `kernel`; else NULL */
 	bool check;           /* every file by its digest too (tree_check) */
+	bool looks;           /* nothing is written: neither note nor last use */
 };
 
 /*
@@ -52,9 +53,10 @@ int cache_judge(const struct cache_record *was, const struct cache_record *is,
 /*
  * Takes away least recently used trees until those left fit into max_bytes (0: no bound); first
  * those for other kernels than `running`, then others. Never `keep`, never the most recently used
- * for `running`. What is damaged is for no kernel and was never used. With a tree go its log
- * (.log-KEY) and its note; of logs without a tree the newest 8 stay. ret_dropped (may be NULL): how
- * many trees.
+ * for `running`. What is damaged is for no kernel and was never used; if its name is no key either
+ * (64 hex digits), it is somebody else's, and stays. One that is used meanwhile stays too. With a
+ * tree go its log (.log-KEY) and its note; of logs without a tree the newest 8 stay. ret_dropped
+ * (may be NULL): how many trees.
  */
 int cache_trim(const struct sysroot *root, const char *store, uint64_t max_bytes,
 	       const char *running, const char *keep, unsigned *ret_dropped);

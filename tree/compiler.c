@@ -23,7 +23,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len >= n && !strncmp(text + len - n, end, n);
 }
 
-/* gcc, gcc-12, x86_64-linux-gnu-gcc-13, cc; not c89-gcc's kind of wrapper. */
+/* gcc, gcc-12, x86_64-linux-gnu-gcc-13, cc */
 static bool is_gcc_name(const char *name, size_t len)
 {
 	while (len && (isdigit((unsigned char)name[len - 1]) || name[len - 1] == '.'))
@@ -91,6 +91,20 @@ int compiler_parse(const char *text, struct compiler_version *ret)
 	return r;
 }
 
+/* What it says but for the name that it was called by. */
+static const char *without_name(const struct compiler_version *v, const char *text)
+{
+	return v->clang ? text : text + strcspn(text, " ");
+}
+
+bool compiler_same(const char *a, const char *b)
+{
+	struct compiler_version va, vb;
+
+	return compiler_parse(a, &va) == 0 && compiler_parse(b, &vb) == 0 && va.clang == vb.clang &&
+	       !strcmp(without_name(&va, a), without_name(&vb, b));
+}
+
 /* ---- what is wanted */
 
 struct wanted {
@@ -134,12 +148,6 @@ static const char *kind_of(const struct compiler_version *v)
 	return v->clang ? "clang" : "gcc";
 }
 
-/* What CONFIG_CC_VERSION_TEXT says but for the name that the compiler was called by. */
-static const char *without_name(const struct compiler_version *v, const char *text)
-{
-	return v->clang ? text : text + strcspn(text, " ");
-}
-
 static bool same_version(const struct compiler_version *a, const struct compiler_version *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->patch == b->patch;
@@ -171,18 +179,31 @@ static void candidates_clear(struct candidates *all)
 }
 #define _cleanup_candidates_ _cleanup_(candidates_clear)
 
+/* "-linux-gnu", "-redhat-linux": modules are built by it; not "-w64-mingw32", "-linux-gnux32". */
+static bool is_system(const char *text, size_t len)
+{
+	return *text == '-' &&
+	       (ends_with(text, len, "-linux") || ends_with(text, len, "-linux-gnu") ||
+		ends_with(text, len, "-linux-musl"));
+}
+
 /* Behind the triplet of this machine, if there is one; a cross compiler's is part of the name. */
 static const char *without_triplet(const char *name)
 {
 	struct utsname uts;
-	const char *gcc = strstr(name, "-gcc");
+	const char *gcc = strstr(name, "-gcc"), *at = name, *machine = uts.machine;
 	size_t len;
 
 	if (!gcc || uname(&uts) < 0)
 		return name;
-	name += !strncmp(name, "power", 5) ? strlen("power") : 0; /* powerpc64le is ppc64le */
-	len = strlen(uts.machine);
-	return !strncmp(name, uts.machine, len) && name[len] == '-' ? gcc + 1 : name;
+	if (!strncmp(name, "power", 5) && *machine == 'p') { /* powerpc64le is ppc64le */
+		at += strlen("power");
+		machine++;
+	}
+	len = strlen(machine);
+	if (strncmp(at, machine, len) || gcc <= at + len)
+		return name;
+	return is_system(at + len, (size_t)(gcc - at) - len) ? gcc + 1 : name;
 }
 
 /* gcc, clang-14, x86_64-linux-gnu-gcc-12. */
@@ -210,20 +231,19 @@ static bool is_candidate(const char *name, struct candidate *c)
 static int add_candidate(struct candidates *all, const char *dir, const char *name)
 {
 	struct candidate c = { 0 }, *more;
-	int r;
+	_cleanup_free_ char *path = NULL;
 
 	if (!is_candidate(name, &c))
 		return 0;
-	r = folder_join(dir, name, &c.path);
-	if (r < 0)
-		return r;
-	more = access(c.path, X_OK) == 0 ? reallocarray(all->c, all->n + 1, sizeof(c)) : NULL;
-	if (!more) {
-		r = access(c.path, X_OK) == 0 ? -ENOMEM : 0;
-		free(c.path);
-		return r;
-	}
+	if (folder_join(dir, name, &path) < 0)
+		return -ENOMEM;
+	if (access(path, X_OK) < 0)
+		return 0;
+	more = reallocarray(all->c, all->n + 1, sizeof(c));
+	if (!more)
+		return -ENOMEM;
 	all->c = more;
+	c.path = TAKE_PTR(path);
 	all->c[all->n++] = c;
 	return 0;
 }
@@ -339,8 +359,7 @@ static unsigned rate(const struct candidate *c, const struct wanted *w)
 		return 0;
 	if (w->text && !strcmp(c->text, w->text))
 		return 4;
-	if (w->text &&
-	    !strcmp(without_name(&c->version, c->text), without_name(&w->version, w->text)))
+	if (w->text && compiler_same(c->text, w->text))
 		return 3;
 	return same_version(&c->version, &w->version) ? 2 : 1;
 }
@@ -450,6 +469,7 @@ static int take_candidate(const struct candidate *c, const struct headers *h, st
 	_cleanup_compiler_ struct compiler made = {
 		.clang = clang,
 		.llvm = clang && kconfig_has(&h->config, "LD_IS_LLD"),
+		.toolset = !strncmp(c->path, TOOLSETS "/", strlen(TOOLSETS "/")),
 		.path = strdup(c->path),
 		.text = strdup(c->text),
 		.suffix = strdup(clang ? c->suffix : ""),
@@ -489,261 +509,6 @@ void compiler_clear(struct compiler *c)
 	*c = (struct compiler){ 0 };
 }
 
-/* ---- what the configuration asks for */
-
-enum kind { ANY, GCC, CLANG };
-
-/*
- * What kbuild passes without asking whether the compiler knows it, or what the kernel cannot do
- * without: Makefile, arch/ARCH/Makefile and scripts/Makefile.* of 5.4 to 6.18. A row counts if
- * `config` and `also` are set and `unless` is not.
- */
-static const struct demand {
-	const char *config, *flags;
-	enum kind kind;
-	const char *also, *unless;
-} demands[] = {
-	{ "STACKPROTECTOR", "-fstack-protector", .unless = "STACKPROTECTOR_STRONG" },
-	{ "STACKPROTECTOR_STRONG", "-fstack-protector-strong", .kind = ANY },
-	{ "INIT_STACK_ALL_PATTERN", "-ftrivial-auto-var-init=pattern", .kind = ANY },
-	{ "INIT_STACK_ALL_ZERO", "-ftrivial-auto-var-init=zero",
-	  .unless = "CC_HAS_AUTO_VAR_INIT_ZERO_ENABLER" },
-	{ "INIT_STACK_ALL_ZERO",
-	  "-ftrivial-auto-var-init=zero "
-	  "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",
-	  .also = "CC_HAS_AUTO_VAR_INIT_ZERO_ENABLER" },
-	{ "ZERO_CALL_USED_REGS", "-fzero-call-used-regs=used-gpr", .kind = ANY },
-	{ "CC_HAS_MIN_FUNCTION_ALIGNMENT", "-fmin-function-alignment=16", .kind = ANY },
-	{ "DEBUG_INFO_DWARF5", "-gdwarf-5", .kind = ANY },
-	{ "DEBUG_INFO_COMPRESSED_ZSTD", "-gz=zstd", .kind = ANY },
-	/* which of the two forms: with the shadow for modules it is the old one, -fsanitize=cfi */
-	{ "CFI_CLANG", "-fsanitize=kcfi", .unless = "CFI_CLANG_SHADOW" },
-	{ "CFI", "-fsanitize=kcfi", .kind = ANY },
-	{ "LTO_CLANG_FULL", "-flto -fvisibility=hidden", .kind = CLANG },
-	{ "LTO_CLANG_THIN", "-flto=thin -fsplit-lto-unit -fvisibility=hidden", .kind = CLANG },
-	{ "KASAN_GENERIC", "-fsanitize=kernel-address", .kind = ANY },
-	{ "KASAN_SW_TAGS", "-fsanitize=kernel-hwaddress", .kind = ANY },
-	{ "KCSAN", "-fsanitize=thread", .kind = ANY },
-	{ "KMSAN", "-fsanitize=kernel-memory", .kind = ANY },
-	{ "KCOV", "-fsanitize-coverage=trace-pc", .also = "CC_HAS_SANCOV_TRACE_PC" },
-	{ "UBSAN_BOUNDS_STRICT", "-fsanitize=bounds-strict", .kind = ANY },
-	{ "UBSAN_ARRAY_BOUNDS", "-fsanitize=array-bounds", .kind = ANY },
-	/* x86 */
-	{ "FUNCTION_TRACER", "-pg -mfentry", .also = "X86_64" },
-	{ "FTRACE_MCOUNT_USE_CC", "-pg -mfentry -mrecord-mcount", .also = "X86_64" },
-	{ "X86_KERNEL_IBT", "-fcf-protection=branch", .kind = ANY },
-	{ "CALL_PADDING", "-fpatchable-function-entry=16,16", .also = "X86_64" },
-	{ "RETPOLINE", "-mindirect-branch=thunk-extern -mindirect-branch-register", .kind = GCC,
-	  .also = "X86_64" },
-	{ "MITIGATION_RETPOLINE", "-mindirect-branch=thunk-extern -mindirect-branch-register",
-	  .kind = GCC, .also = "X86_64" },
-	{ "RETPOLINE", "-mretpoline-external-thunk", .kind = CLANG, .also = "X86_64" },
-	{ "MITIGATION_RETPOLINE", "-mretpoline-external-thunk", .kind = CLANG, .also = "X86_64" },
-	{ "RETHUNK", "-mfunction-return=thunk-extern", .also = "X86_64" },
-	{ "MITIGATION_RETHUNK", "-mfunction-return=thunk-extern", .also = "X86_64" },
-	{ "SLS", "-mharden-sls=all", .also = "X86_64" },
-	{ "MITIGATION_SLS", "-mharden-sls=all", .also = "X86_64" },
-	/* arm64 */
-	{ "ARM64_BTI_KERNEL", "-mbranch-protection=pac-ret+bti", .also = "ARM64" },
-	{ "ARM64_PTR_AUTH_KERNEL", "-mbranch-protection=pac-ret",
-	  .also = "CC_HAS_BRANCH_PROT_PAC_RET", .unless = "ARM64_BTI_KERNEL" },
-	{ "STACKPROTECTOR_PER_TASK",
-	  "-mstack-protector-guard=sysreg -mstack-protector-guard-reg=sp_el0 "
-	  "-mstack-protector-guard-offset=0",
-	  .also = "ARM64" },
-	{ "SHADOW_CALL_STACK", "-fsanitize=shadow-call-stack -ffixed-x18", .also = "ARM64",
-	  .unless = "DYNAMIC_SCS" },
-	{ "DYNAMIC_FTRACE_WITH_ARGS", "-fpatchable-function-entry=2", .also = "ARM64" },
-	/* s390 */
-	{ "EXPOLINE", "-mindirect-branch=thunk -mfunction-return=thunk -mindirect-branch-table",
-	  .kind = GCC, .also = "S390", .unless = "EXPOLINE_EXTERN" },
-	{ "EXPOLINE_EXTERN",
-	  "-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mindirect-branch-table",
-	  .kind = GCC, .also = "S390" },
-};
-
-enum { DEMANDS = sizeof(demands) / sizeof(*demands) };
-
-/* scripts/Makefile.gcc-plugins, Makefile.randstruct, Makefile.kcov */
-static const struct plugin {
-	const char *config, *file;
-} plugins[] = {
-	{ "GCC_PLUGIN_LATENT_ENTROPY", "latent_entropy_plugin.so" },
-	{ "GCC_PLUGIN_STRUCTLEAK", "structleak_plugin.so" },
-	{ "GCC_PLUGIN_STACKLEAK", "stackleak_plugin.so" },
-	{ "GCC_PLUGIN_RANDSTRUCT", "randomize_layout_plugin.so" },
-	{ "GCC_PLUGIN_ARM_SSP_PER_TASK", "arm_ssp_per_task_plugin.so" },
-	{ "GCC_PLUGIN_SANCOV", "sancov_plugin.so" },
-};
-
-static bool is_asked(const struct demand *d, const struct compiler *c, const struct kconfig *k)
-{
-	return (d->kind == ANY || (d->kind == CLANG) == c->clang) && kconfig_has(k, d->config) &&
-	       (!d->also || kconfig_has(k, d->also)) && (!d->unless || !kconfig_has(k, d->unless));
-}
-
-/* All flags of those in `which`, as words. */
-static int flags_of(const bool which[static DEMANDS], char ***ret)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return -ENOMEM;
-	for (size_t i = 0; i < DEMANDS; i++)
-		if (which[i])
-			(void)fprintf(f, "%s ", demands[i].flags);
-	return fclose(f) != 0 ? -ENOMEM : parse_words(text, " ", ret);
-}
-
-/*
- * An empty file with these flags: 0, or -ENOEXEC and the first line of what it said. gcc refuses
- * flags that it does not know; clang only warns of some.
- */
-static int try_flags(const struct compiler *c, const bool which[static DEMANDS], char **ret_says)
-{
-	const char *const start[] = { c->path, c->clang ? "-Werror" : "-w", "-pipe", NULL };
-	static const char *const end[] = { "-c", "-x", "c", "/dev/null", "-o", "/dev/null", NULL };
-	_cleanup_child_result_ struct child_result res = { 0 };
-	_cleanup_strv_ char **flags = NULL;
-	_cleanup_free_ const char **argv = NULL;
-	size_t n = 0;
-	int r = flags_of(which, &flags);
-
-	if (r < 0)
-		return r;
-	argv = calloc(strv_length(flags) + 10, sizeof(*argv));
-	if (!argv)
-		return -ENOMEM;
-	for (size_t i = 0; start[i]; i++)
-		argv[n++] = start[i];
-	for (size_t i = 0; flags[i]; i++)
-		argv[n++] = flags[i];
-	for (size_t i = 0; end[i]; i++)
-		argv[n++] = end[i];
-	r = child_run(&(struct child_spec){ .argv = argv,
-					    .stop_fd = -1,
-					    .grace_ms = 1000,
-					    .timeout_ms = RUN_TIMEOUT_MS },
-		      &res);
-	if (r < 0 || (res.status == 0 && !res.timed_out))
-		return r;
-	*ret_says = strndup(res.tail, strcspn(res.tail, "\n"));
-	return *ret_says ? -ENOEXEC : -ENOMEM;
-}
-
-/* A compiler that cannot do without any flag either lacks something else (its assembler). */
-static int check_alone(const struct compiler *c, struct verdicts *why)
-{
-	static const bool none[DEMANDS];
-	_cleanup_free_ char *says = NULL;
-	int r = try_flags(c, none, &says);
-
-	if (r == -ENOEXEC)
-		verdicts_no(why, REASON_COMPILER_MISSING, c->path, "cannot compile: %s", says);
-	return r;
-}
-
-static int check_each(const struct compiler *c, const bool asked[static DEMANDS],
-		      struct verdicts *why)
-{
-	int r = 0, all = 0;
-
-	for (size_t i = 0; (r == 0 || r == -ENOEXEC) && i < DEMANDS; i++) {
-		_cleanup_free_ char *says = NULL;
-		bool one[DEMANDS] = { 0 };
-
-		if (!asked[i])
-			continue;
-		one[i] = true;
-		r = try_flags(c, one, &says);
-		if (r == -ENOEXEC)
-			verdicts_no(why, REASON_COMPILER_MISMATCH, c->path,
-				    "CONFIG_%s: %s is not known to %s", demands[i].config,
-				    demands[i].flags, c->text);
-		all = r < 0 ? r : all;
-	}
-	return all;
-}
-
-static int check_flags(const struct compiler *c, const struct headers *h, struct verdicts *why)
-{
-	_cleanup_free_ char *says = NULL;
-	bool asked[DEMANDS];
-	int r;
-
-	for (size_t i = 0; i < DEMANDS; i++)
-		asked[i] = is_asked(&demands[i], c, &h->config);
-	r = try_flags(c, asked, &says);
-	if (r != -ENOEXEC)
-		return r;
-	r = check_alone(c, why);
-	/* 0: each alone is known, and it is only that these cannot be tried together */
-	return r < 0 ? r : check_each(c, asked, why);
-}
-
-static int check_plugin(const struct compiler *c, const struct headers *h, const struct plugin *p,
-			struct verdicts *why)
-{
-	struct compiler_version ours, theirs;
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s/scripts/gcc-plugins/%s", h->path, p->file) < 0)
-		return -ENOMEM;
-	if (access(path, F_OK) < 0) {
-		verdicts_no(why, REASON_COMPILER_MISMATCH, c->path,
-			    "CONFIG_%s: the headers lack scripts/gcc-plugins/%s", p->config,
-			    p->file);
-		return -ENOEXEC;
-	}
-	if (h->compiler && compiler_parse(h->compiler, &theirs) == 0 &&
-	    compiler_parse(c->text, &ours) == 0 &&
-	    !strcmp(without_name(&theirs, h->compiler), without_name(&ours, c->text)))
-		return 0;
-	verdicts_no(why, REASON_COMPILER_MISMATCH, c->path,
-		    "CONFIG_%s: -fplugin=%s is loaded only by %s, this is %s", p->config, p->file,
-		    h->compiler ? h->compiler : "the gcc that it was built for", c->text);
-	return -ENOEXEC;
-}
-
-static int check_kind(const struct compiler *c, const struct headers *h, struct verdicts *why)
-{
-	static const char *const clang_only[] = { "CC_IS_CLANG", "LTO_CLANG" };
-	int r = 0;
-
-	for (size_t i = 0; !c->clang && i < 2; i++) {
-		if (!kconfig_has(&h->config, clang_only[i]))
-			continue;
-		verdicts_no(why, REASON_COMPILER_MISMATCH, c->path,
-			    "CONFIG_%s: needs clang itself, this is %s", clang_only[i], c->text);
-		r = -ENOEXEC;
-	}
-	if (c->clang && kconfig_has(&h->config, "CC_IS_GCC")) {
-		verdicts_no(why, REASON_COMPILER_MISMATCH, c->path,
-			    "CONFIG_CC_IS_GCC: needs gcc itself, this is %s", c->text);
-		r = -ENOEXEC;
-	}
-	return r;
-}
-
-int compiler_check(const struct compiler *c, const struct headers *h, struct verdicts *why)
-{
-	size_t said = why->n;
-	int r = check_kind(c, h, why), r2 = check_flags(c, h, why);
-
-	r = r2 < 0 ? r2 : r;
-	for (size_t i = 0; r != -ENOMEM && i < sizeof(plugins) / sizeof(*plugins); i++) {
-		r2 = kconfig_has(&h->config, plugins[i].config)
-			     ? check_plugin(c, h, &plugins[i], why)
-			     : 0;
-		r = r == 0 || r2 == -ENOMEM ? r2 : r;
-	}
-	if (r < 0 && why->n == said)
-		verdicts_no(why, REASON_SYSTEM, c->path, "%s", strerror(-r));
-	return r;
-}
-
 /* ---- links */
 
 /* Of a path, without its last slash; of "/x" it is empty. */
@@ -769,21 +534,20 @@ static int link_names(const struct compiler *c, const char *kind, const struct s
 	return r < 0 ? r : sysroot_link(dir, c->path, numbered);
 }
 
-/* TRIPLET-ld and the like for makefiles that set CROSS_COMPILE, where only ld is there. */
-static int link_binutils(const char *beside, const char *triplet, size_t len,
-			 const struct sysroot *dir)
+/* Those beside it, by their names with this in front, where there is none of that name. */
+static int link_binutils(const char *beside, const char *prefix, const struct sysroot *dir)
 {
-	static const char *const names[] = { "ld",      "ar",      "nm",   "objcopy",
-					     "objdump", "readelf", "strip" };
+	static const char *const names[] = { "as",      "ld",      "ar",      "nm",
+					     "objcopy", "objdump", "readelf", "strip" };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(*names); i++) {
 		_cleanup_free_ char *plain = NULL, *full = NULL;
 
 		if (asprintf(&plain, "%s/%s", beside, names[i]) < 0 ||
-		    asprintf(&full, "%s/%.*s%s", beside, (int)len, triplet, names[i]) < 0)
+		    asprintf(&full, "%s/%s%s", beside, prefix, names[i]) < 0)
 			return -ENOMEM;
-		if (access(full, X_OK) == 0 || access(plain, X_OK) < 0)
+		if (access(plain, X_OK) < 0 || (*prefix && access(full, X_OK) == 0))
 			continue;
 		r = sysroot_link(dir, plain, strrchr(full, '/') + 1);
 	}
@@ -791,9 +555,9 @@ static int link_binutils(const char *beside, const char *triplet, size_t len,
 }
 
 /* x86_64-linux-gnu-gcc-12, as the kernel's makefiles call it, and without its number. */
-static int link_called(const struct compiler *c, const struct sysroot *dir)
+static int link_called(const struct compiler *c, const char *beside, const struct sysroot *dir)
 {
-	_cleanup_free_ char *beside = NULL, *plain = NULL;
+	_cleanup_free_ char *plain = NULL, *prefix = NULL;
 	const char *gcc = c->called ? strstr(c->called, "-gcc") : NULL;
 	size_t len;
 	int r;
@@ -802,19 +566,26 @@ static int link_called(const struct compiler *c, const struct sysroot *dir)
 		return c->called ? sysroot_link(dir, c->path, c->called) : 0;
 	len = (size_t)(gcc - c->called) + 1; /* with the dash */
 	plain = strndup(c->called, len + strlen("gcc"));
-	if (!plain || dir_of(c->path, &beside) < 0)
+	prefix = strndup(c->called, len);
+	if (!plain || !prefix)
 		return -ENOMEM;
 	r = sysroot_link(dir, c->path, c->called);
 	if (r == 0)
 		r = sysroot_link(dir, c->path, plain);
-	return r < 0 ? r : link_binutils(beside, c->called, len, dir);
+	/* where makefiles set CROSS_COMPILE, and only ld is there */
+	return r < 0 ? r : link_binutils(beside, prefix, dir);
 }
 
 static int link_gcc(const struct compiler *c, const struct sysroot *dir)
 {
-	int r = link_names(c, "gcc", dir);
+	_cleanup_free_ char *beside = NULL;
+	int r = dir_of(c->path, &beside);
 
-	return r < 0 ? r : link_called(c, dir);
+	if (r == 0)
+		r = link_names(c, "gcc", dir);
+	if (r == 0 && c->toolset)
+		r = link_binutils(beside, "", dir);
+	return r < 0 ? r : link_called(c, beside, dir);
 }
 
 /* ld.lld-19 beside clang-19; else where clang really is (/usr/lib/llvm-19/bin); else any. */
@@ -844,6 +615,8 @@ static int link_clang(const struct compiler *c, const struct sysroot *dir)
 					     "llvm-strip" };
 	int r = link_names(c, "clang", dir);
 
+	if (r == 0 && !c->llvm)
+		r = sysroot_link(dir, c->path, "gcc");
 	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(*names); i++) {
 		_cleanup_free_ char *path = NULL;
 

@@ -18,6 +18,7 @@ struct compiler {
 	char *text; /* first line of its --version: what CONFIG_CC_VERSION_TEXT holds */
 	bool clang;
 	bool llvm;    /* the kernel was linked by lld: make wants LLVM=1 */
+	bool toolset; /* of /opt/rh: its own assembler and linker lie beside it */
 	char *suffix; /* "-19" of clang-19, for ld.lld-19 and the like; "" */
 	/* x86_64-linux-gnu-gcc-12: gcc as the kernel's makefiles may call it; NULL: not told */
 	char *called;
@@ -29,6 +30,8 @@ struct compiler_version {
 	unsigned major, minor, patch;
 };
 int compiler_parse(const char *text, struct compiler_version *ret);
+/* Do both texts tell of the same build, whatever name it was called by? */
+bool compiler_same(const char *a, const char *b);
 
 /*
  * search: PATH's form. No compiler at all: -ENOENT, COMPILER_MISSING; none of that kind and major
@@ -38,15 +41,9 @@ int compiler_parse(const char *text, struct compiler_version *ret);
 int compiler_choose(const struct headers *h, const char *kernel, const char *search,
 		    struct compiler *ret, struct verdicts *why);
 /*
- * What the kernel's configuration asks of a compiler (a table of CONFIG_ names and flags, and gcc
- * plugins, which only the very same gcc loads) and this one does not know: -ENOEXEC,
- * COMPILER_MISMATCH for each with CONFIG_ name and flag; one that compiles nothing at all (it lacks
- * its assembler): COMPILER_MISSING. Starts the compiler: call it in a cage.
- */
-int compiler_check(const struct compiler *c, const struct headers *h, struct verdicts *why);
-/*
  * Links in the directory dir (made) by which whoever asks for gcc, cc, gcc-N (or clang, ld.lld,
  * llvm-*, TRIPLET-gcc-N if the kernel's text begins so) gets this one: to be put first in PATH.
+ * Without llvm, make asks for gcc and gets clang, too. A toolset's binutils come along.
  */
 int compiler_links(const struct compiler *c, const struct sysroot *dir);
 void compiler_clear(struct compiler *c);

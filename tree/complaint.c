@@ -22,13 +22,15 @@ static const struct mark MARKS[] = {
 	{ ": undefined reference to ", IN_LINE, CAUSE },
 	{ "Killed signal terminated program ", IN_LINE, CAUSE },
 	{ ": out of memory allocating ", IN_LINE, CAUSE }, /* the compiler itself */
-	{ "ERROR: ", AT_START, CAUSE },                    /* modpost, kernel configuration */
+	{ "ERROR: ", AT_START, CAUSE },                    /* modpost */
+	{ "  ERROR: ", AT_START, CAUSE },                  /* the kernel's Makefile */
 	{ "FATAL: ", AT_START, CAUSE },
 	{ "*** No rule to make target ", IN_LINE, CAUSE },
 	{ ": command not found", IN_LINE, PERHAPS },
 	{ ": not found", IN_LINE, PERHAPS },
 	{ ": No such file or directory", IN_LINE, PERHAPS },
-	{ "] Killed", IN_LINE, PERHAPS }, /* make; a shell: */
+	{ ": Permission denied", IN_LINE, PERHAPS }, /* what the cage says */
+	{ "] Killed", IN_LINE, PERHAPS },            /* make; a shell: */
 	{ "Killed", AT_START, PERHAPS },
 	{ "*** Waiting for unfinished jobs", IN_LINE, NO_ERROR },
 	{ "*** ", IN_LINE, CONSEQUENCE },

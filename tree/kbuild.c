@@ -4,12 +4,16 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "common/child.h"
 #include "common/events.h"
 #include "common/progress.h"
 #include "tree/complaint.h"
 #include "tree/folder.h"
+
+enum { GRACE_MS = 500 }; /* nothing of a build that is stopped is kept */
+#define FULL_BYTES ((uint64_t)64 << 10)
 
 /* ---- one child, listened to */
 
@@ -152,30 +156,52 @@ static int find_tool(const struct kbuild *b, const char *name, char **ret)
 	return 0;
 }
 
-static int say_failed(const struct child_result *res, const struct listener *l, const char *log,
-		      struct verdicts *why)
+/* Not everybody who meets a full disk says so. */
+static bool is_full(const char *dir)
 {
+	struct statvfs st;
+
+	return statvfs(dir, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize < FULL_BYTES;
+}
+
+/* What it said last, if there is nothing better: one line, its own words. */
+static const char *last_line(char *tail)
+{
+	size_t len = strlen(tail);
+	char *line;
+
+	while (len && tail[len - 1] == '\n')
+		tail[--len] = '\0';
+	line = strrchr(tail, '\n');
+	return line ? line + 1 : *tail ? tail : NULL;
+}
+
+static int say_failed(const struct kbuild *b, struct child_result *res, const struct listener *l,
+		      const char *log, struct verdicts *why)
+{
+	const char *said = l->said.error ?: last_line(res->tail) ?: "without saying why";
 	bool killed = res->status == 128 + SIGKILL || complaint_of_kill(&l->said);
 	int r = complaint_of_disk(&l->said);
 
+	if (r == 0 && is_full(b->scratch))
+		r = -ENOSPC;
 	if (r < 0) {
-		verdicts_no(why, REASON_STORE_UNUSABLE, l->job->object, "%s; all of it in %s",
-			    l->said.disk, log);
+		verdicts_no(why, REASON_STORE_UNUSABLE, l->job->object, "%s: %s; all of it in %s",
+			    strerror(-r), l->said.disk ?: said, log);
 		return r;
 	}
 	verdicts_no(why, REASON_BUILD_FAILED, l->job->object, "exit %d: %s%s; all of it in %s",
-		    res->status, l->said.error ?: "without saying why",
-		    killed ? " (out of memory?)" : "", log);
+		    res->status, said, killed ? " (out of memory?)" : "", log);
 	return -ENOEXEC;
 }
 
-static int judge(const struct child_result *res, const struct listener *l, const char *log,
-		 struct verdicts *why)
+static int judge(const struct kbuild *b, struct child_result *res, const struct listener *l,
+		 const char *log, struct verdicts *why)
 {
 	if (res->stopped)
 		return -ECANCELED;
 	if (!res->timed_out)
-		return res->status ? say_failed(res, l, log, why) : 0;
+		return res->status ? say_failed(b, res, l, log, why) : 0;
 	verdicts_no(why, REASON_WAIT_TIMEOUT, l->job->object,
 		    "not done after %llu s; all of it in %s", (unsigned long long)res->ms / 1000,
 		    log);
@@ -228,7 +254,7 @@ static int run_job(const struct kbuild *b, const struct job *job, struct verdict
 	_cleanup_(listener_clear) struct listener l = { .job = job, .log_fd = b->log_fd };
 	_cleanup_strv_ char **env = NULL;
 	_cleanup_free_ char *tool = NULL;
-	struct child_spec spec = { .line = on_line, .data = &l };
+	struct child_spec spec = { .line = on_line, .data = &l, .grace_ms = GRACE_MS };
 	int r = time_left(b, job->object, &spec.timeout_ms, why);
 
 	if (r == 0)
@@ -243,7 +269,7 @@ static int run_job(const struct kbuild *b, const struct job *job, struct verdict
 		verdicts_no(why, REASON_BUILD_FAILED, job->object, "%s: %s", job->argv[0],
 			    strerror(-r));
 	else
-		r = judge(&res, &l, log_name(b), why);
+		r = judge(b, &res, &l, log_name(b), why);
 	if (r == 0)
 		finish_progress(&l);
 	return r;

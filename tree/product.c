@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/product.h"
 
-#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/sendfile.h>
 
 #include "common/digest.h"
 #include "kernel/elf.h"
@@ -84,6 +86,32 @@ static int find_product(const struct taking *t, const char *name, char **ret_pat
 	return 0;
 }
 
+static int copy_module(const struct sysroot *scratch, const char *from, const char *to)
+{
+	_cleanup_close_ int in = sysroot_open_file(scratch, from, NULL), out = -1;
+	ssize_t n;
+
+	if (in < 0)
+		return in;
+	out = sysroot_openat(scratch, to, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	if (out < 0)
+		return out;
+	do {
+		n = sendfile(out, in, NULL, INT_MAX & ~0xfff);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (n < 0)
+		return -errno;
+	return close(TAKE_FD(out)) < 0 ? -errno : sysroot_remove(scratch, from);
+}
+
+/* The cage lets nothing move to another directory where Landlock is of ABI 1 (cage.h). */
+static int move_module(const struct sysroot *scratch, const char *from, const char *to)
+{
+	int r = sysroot_rename(scratch, from, to);
+
+	return r == -EXDEV ? copy_module(scratch, from, to) : r;
+}
+
 static int take_module(struct taking *t, const char *name, bool optional)
 {
 	struct manifest_module *m = &t->m->modules[t->m->n_modules];
@@ -104,7 +132,7 @@ static int take_module(struct taking *t, const char *name, bool optional)
 	t->m->n_modules++;
 	if (!m->name || !m->path || asprintf(&to, "tree/%s", m->path) < 0)
 		return -ENOMEM;
-	return sysroot_rename(t->p->scratch, from, to);
+	return move_module(t->p->scratch, from, to);
 }
 
 static int take_list(struct taking *t, char **names, bool optional)
@@ -232,18 +260,23 @@ static bool does_nothing(const struct module *module)
 	return n_exports == 0;
 }
 
-/* "description=efa dummy kernel module" */
-static bool calls_itself_dummy(const struct product *p, const struct manifest_module *m)
+/* "description=efa dummy kernel module", in the module as it is when it is unpacked */
+static bool calls_itself_dummy(const struct module *module)
 {
 	static const char KEY[] = "description=";
 	_cleanup_free_ char *bytes = NULL;
 	const char *text;
+	struct stat st;
 	size_t len;
 
-	if (sysroot_read(p->tree, m->path, DUMMY_MAX, &bytes, &len) < 0)
+	if (fstat(module_fd(module), &st) < 0 || (size_t)st.st_size > DUMMY_MAX)
+		return false;
+	len = (size_t)st.st_size;
+	bytes = calloc(1, len + 1);
+	if (!bytes || pread(module_fd(module), bytes, len, 0) != (ssize_t)len)
 		return false;
 	text = memmem(bytes, len, KEY, strlen(KEY));
-	return text && strcasestr(text, "dummy"); /* sysroot_read ends the bytes with a NUL */
+	return text && strcasestr(text, "dummy"); /* it ends with its NUL */
 }
 
 static int leave_out(const struct product *p, struct manifest_module *m)
@@ -286,7 +319,7 @@ static int describe_module(const struct product *p, struct manifest_module *m, s
 	r = check_module(p, m, info, why);
 	if (r < 0)
 		return r;
-	if (does_nothing(module) && (m->optional || calls_itself_dummy(p, m)))
+	if (does_nothing(module) && (m->optional || calls_itself_dummy(module)))
 		return leave_out(p, m);
 	m->id = info->id;
 	r = copy_words(info->depends, &m->depends);
@@ -400,6 +433,24 @@ static int put_symvers(const struct product *p, const char *dir, struct verdicts
 	return r < 0 ? r : sysroot_replace(p->tree, path, 0644, text, len);
 }
 
+/* A link may lead anywhere: to what is no source, or into the tree itself. */
+static int check_include(const struct product *p, const char *path, const char *include,
+			 struct verdicts *why)
+{
+	_cleanup_free_ char *real = NULL;
+	size_t len = strlen(p->source);
+	int r = folder_path(p->scratch, path, &real);
+
+	if (r == -ENOENT || r == -ENOTDIR) {
+		verdicts_no(why, REASON_BUILD_FAILED, include, "the source has no such directory");
+		return r;
+	}
+	if (r < 0 || (!strncmp(real, p->source, len) && (!real[len] || real[len] == '/')))
+		return r;
+	verdicts_no(why, REASON_BUILD_FAILED, include, "a link leads out of the source");
+	return -ENOEXEC;
+}
+
 static int put_include(const struct product *p, const char *dir, const char *include,
 		       struct verdicts *why)
 {
@@ -408,10 +459,8 @@ static int put_include(const struct product *p, const char *dir, const char *inc
 
 	if (asprintf(&from, "source/%s", include) < 0 || asprintf(&to, "%s/%s", dir, include) < 0)
 		return -ENOMEM;
-	r = folder_copy(p->scratch, from, p->tree, to);
-	if (r == -ENOENT || r == -ENOTDIR)
-		verdicts_no(why, REASON_BUILD_FAILED, include, "the source has no such directory");
-	return r;
+	r = check_include(p, from, include, why);
+	return r < 0 ? r : folder_copy(p->scratch, from, p->tree, to);
 }
 
 static int put_all(const struct product *p, struct verdicts *why)

@@ -245,6 +245,17 @@ static void notes_when_a_tree_was_last_used(void **state)
 	assert_true(used(w->node, "store/k1") > 1000);
 }
 
+static void who_only_looks_writes_nothing(void **state)
+{
+	_cleanup_world_ struct world *w = world_new(*state);
+
+	set_used(w->node, "store/k1", 1000);
+	w->query.looks = true;
+	assert_int_equal(find(w), 0);
+	assert_int_equal(used(w->node, "store/k1"), 1000);
+	assert_false(sysroot_exists(w->node->root, "store/.seen-k1"));
+}
+
 /* ---- the note of the headers' digests */
 
 static char *note(const struct fake_node *node)
@@ -541,6 +552,7 @@ int main(void)
 		on_a_node(uses_no_tree_of_a_kernel_of_the_same_release_with_another_build_id),
 		on_a_node(uses_no_tree_that_is_damaged),
 		on_a_node(notes_when_a_tree_was_last_used),
+		on_a_node(who_only_looks_writes_nothing),
 		on_a_node(reads_headers_once_while_their_files_are_the_same),
 		on_a_node(reads_headers_again_that_were_touched),
 		on_a_node(reads_headers_when_the_note_is_none),

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fake_tree.h"
+#include "fake_compiler.h"
+
+#include <sys/utsname.h>
 
 #include "common/child.h"
-#include "common/log.h"
-#include "tree/compiler.h"
-#include "tree/folder.h"
-
-#define KERNEL "6.1.0-56-none"
-#define GCC12 "gcc-12 (Debian 12.2.0-14+deb12u1) 12.2.0"
 
 static void parses_what_compilers_say_of_themselves(void **state)
 {
@@ -64,76 +60,17 @@ static void refuses_what_is_no_compilers_text(void **state)
 		assert_int_equal(compiler_parse(texts[i], &v), -EINVAL);
 }
 
+static void knows_the_same_build_by_another_name(void **state)
+{
+	(void)state;
+	assert_true(
+		compiler_same(GCC12, "x86_64-linux-gnu-gcc-12 (Debian 12.2.0-14+deb12u1) 12.2.0"));
+	assert_false(compiler_same(GCC12, "gcc-12 (Other) 12.2.0"));
+	assert_false(compiler_same("gcc (x) 17.0.6", "clang version 17.0.6"));
+	assert_false(compiler_same("x", "x"));
+}
+
 /* ---- choosing among compilers that only tell their version */
-
-struct choice {
-	struct fake_node *node;
-	struct headers h;
-	char *search;
-	struct compiler c;
-	struct verdicts why;
-};
-
-static struct choice *choice_new(struct fake_node *node)
-{
-	struct choice *ch = calloc(1, sizeof(*ch));
-
-	assert_non_null(ch);
-	ch->node = node;
-	ch->h.path = ch->h.sources = node->dir;
-	assert_true(asprintf(&ch->search, "%s/a:%s/b", node->dir, node->dir) > 0);
-	return ch;
-}
-
-static void choice_freep(struct choice **ch)
-{
-	kconfig_clear(&(*ch)->h.config);
-	free((*ch)->h.compiler);
-	free((*ch)->search);
-	compiler_clear(&(*ch)->c);
-	verdicts_clear(&(*ch)->why);
-	free(*ch);
-}
-#define _cleanup_choice_ _cleanup_(choice_freep)
-
-static void configure(struct choice *ch, const char *text, const char *config)
-{
-	free(ch->h.compiler);
-	ch->h.compiler = text ? strdup(text) : NULL;
-	kconfig_clear(&ch->h.config);
-	fake_file(ch->node, ".config", config);
-	assert_int_equal(kconfig_read(ch->node->root, ".config", &ch->h.config), 0);
-}
-
-static void fake_script(const struct choice *ch, const char *path, const char *commands)
-{
-	_cleanup_free_ char *script = NULL;
-
-	assert_true(asprintf(&script, "#!/bin/sh\n%s", commands) > 0);
-	assert_int_equal(sysroot_replace(ch->node->root, path, 0755, script, strlen(script)), 0);
-}
-
-static void fake_compiler(const struct choice *ch, const char *path, const char *text)
-{
-	_cleanup_free_ char *commands = NULL;
-
-	assert_true(asprintf(&commands, "echo '%s'\necho more\n", text) > 0);
-	fake_script(ch, path, commands);
-}
-
-static int choose(struct choice *ch)
-{
-	compiler_clear(&ch->c);
-	verdicts_clear(&ch->why);
-	return compiler_choose(&ch->h, KERNEL, ch->search, &ch->c, &ch->why);
-}
-
-static void assert_chosen(struct choice *ch, const char *path)
-{
-	assert_int_equal(choose(ch), 0);
-	assert_string_equal(ch->c.path + strlen(ch->node->dir) + 1, path);
-	assert_int_equal(ch->why.n, 0);
-}
 
 static void prefers_the_same_text_then_the_same_version(void **state)
 {
@@ -194,6 +131,35 @@ static void names_the_compiler_wanted_and_those_that_are_there(void **state)
 		    KERNEL " was built by " GCC12
 			   "; here: gcc-11 (x) 11.3.0, clang version 17.0.6");
 	assert_null(ch->c.path);
+}
+
+/* "a/MACHINEname" */
+static void fake_of_this_machine(const struct choice *ch, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	struct utsname uts;
+
+	assert_int_equal(uname(&uts), 0);
+	assert_true(asprintf(&path, "a/%s%s", uts.machine, name) > 0);
+	fake_compiler(ch, path, GCC12);
+}
+
+static void takes_this_machines_triplet_for_no_other_system(void **state)
+{
+	static const char *const others[] = { "-w64-mingw32-gcc-12", "-linux-gnux32-gcc-12",
+					      "-elf-gcc", "-gcc-12" };
+	_cleanup_choice_ struct choice *ch = choice_new(*state);
+
+	configure(ch, GCC12, "");
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		fake_of_this_machine(ch, others[i]);
+	assert_int_equal(choose(ch), -ENOENT);
+	fake_of_this_machine(ch, "-redhat-linux-gcc-12");
+	assert_int_equal(choose(ch), 0);
+	assert_non_null(strstr(ch->c.path, "-redhat-linux-gcc-12"));
+	fake_of_this_machine(ch, "-linux-gnu-gcc-12");
+	assert_int_equal(choose(ch), 0);
+	assert_non_null(strstr(ch->c.path, "-linux-gnu-gcc-12"));
 }
 
 static void says_so_when_there_is_no_compiler(void **state)
@@ -298,6 +264,38 @@ static void links_gcc_by_all_names_that_it_may_be_called_by(void **state)
 	assert_link(ch->node, "clang", NULL);
 }
 
+/* Its assembler is newer than that in PATH, and only found by PATH. */
+static void links_the_binutils_of_a_toolset(void **state)
+{
+	_cleanup_choice_ struct choice *ch = choice_new(*state);
+
+	configure(ch, "gcc (x) 12.2.0", "");
+	fake_compiler(ch, "a/gcc", "gcc (x) 12.2.0");
+	fake_compiler(ch, "a/as", "GNU as");
+	assert_chosen(ch, "a/gcc");
+	assert_false(ch->c.toolset);
+	make_links(ch);
+	assert_link(ch->node, "as", NULL);
+	ch->c.toolset = true;
+	make_links(ch);
+	assert_link(ch->node, "as", "a/as");
+	assert_link(ch->node, "ld", NULL);
+}
+
+/* Without LLVM=1, make asks for gcc. */
+static void links_clang_as_gcc_for_a_kernel_that_lld_did_not_link(void **state)
+{
+	_cleanup_choice_ struct choice *ch = choice_new(*state);
+
+	configure(ch, "clang version 17.0.6", "CONFIG_CC_IS_CLANG=y\n");
+	fake_compiler(ch, "a/clang-17", "clang version 17.0.6");
+	fake_compiler(ch, "b/gcc", "gcc (x) 12.2.0");
+	assert_chosen(ch, "a/clang-17");
+	make_links(ch);
+	assert_link(ch->node, "gcc", "a/clang-17");
+	assert_link(ch->node, "clang", "a/clang-17");
+}
+
 static void links_nothing_that_the_kernel_calls_by_a_strange_name(void **state)
 {
 	_cleanup_choice_ struct choice *ch = choice_new(*state);
@@ -335,138 +333,6 @@ static void links_clang_and_what_is_beside_it(void **state)
 	assert_link(ch->node, "gcc", NULL);
 }
 
-/* ---- real compilers, those that are installed */
-
-/* By its name in /usr/bin; skips if there is none. */
-static void take_real(struct choice *ch, const char *text, const char *suffix)
-{
-	configure(ch, text, "");
-	free(ch->search);
-	ch->search = strdup("/bin:/usr/bin");
-	if (choose(ch) < 0)
-		skip();
-	assert_true(strstr(ch->c.path, suffix) || !*suffix);
-}
-
-static int check(struct choice *ch, const char *config)
-{
-	_cleanup_free_ char *text = strdup(ch->h.compiler);
-
-	configure(ch, text, config);
-	verdicts_clear(&ch->why);
-	return compiler_check(&ch->c, &ch->h, &ch->why);
-}
-
-static const char PLAIN[] = "CONFIG_X86_64=y\nCONFIG_STACKPROTECTOR_STRONG=y\n"
-			    "CONFIG_FUNCTION_TRACER=y\nCONFIG_DEBUG_INFO_DWARF5=y\n";
-
-static void accepts_a_compiler_that_knows_all_flags_of_the_kernel(void **state)
-{
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	take_real(ch, GCC12, "gcc-12");
-	assert_int_equal(check(ch, PLAIN), 0);
-	assert_int_equal(check(ch, "CONFIG_CC_IS_GCC=y\nCONFIG_X86_64=y\nCONFIG_RETPOLINE=y\n"
-				   "CONFIG_RETHUNK=y\nCONFIG_SLS=y\nCONFIG_FUNCTION_TRACER=y\n"
-				   "CONFIG_INIT_STACK_ALL_ZERO=y\nCONFIG_X86_KERNEL_IBT=y\n"
-				   "CONFIG_ZERO_CALL_USED_REGS=y\nCONFIG_CALL_PADDING=y\n"
-				   "CONFIG_UBSAN_BOUNDS_STRICT=y\nCONFIG_KASAN_GENERIC=y\n"),
-			 0);
-	assert_int_equal(check(ch, ""), 0);
-	assert_int_equal(ch->why.n, 0);
-}
-
-static void names_every_flag_that_a_compiler_does_not_know(void **state)
-{
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	take_real(ch, "gcc-11 (Debian 11.3.0-12) 11.3.0", "gcc-11");
-	assert_int_equal(check(ch, PLAIN), 0);
-	assert_int_equal(check(ch, "CONFIG_X86_64=y\nCONFIG_STACKPROTECTOR_STRONG=y\n"
-				   "CONFIG_INIT_STACK_ALL_ZERO=y\nCONFIG_RETPOLINE=y\n"
-				   "CONFIG_CFI_CLANG=y\nCONFIG_ARM64_BTI_KERNEL=y\n"),
-			 -ENOEXEC);
-	assert_int_equal(ch->why.n, 2);
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-11",
-		    "CONFIG_INIT_STACK_ALL_ZERO: -ftrivial-auto-var-init=zero");
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-11", "CONFIG_CFI_CLANG: -fsanitize=kcfi");
-}
-
-static void refuses_gcc_for_a_kernel_that_clang_built(void **state)
-{
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	take_real(ch, GCC12, "gcc-12");
-	assert_int_equal(check(ch, "CONFIG_CC_IS_CLANG=y\nCONFIG_LTO_CLANG=y\n"
-				   "CONFIG_LTO_CLANG_THIN=y\n"),
-			 -ENOEXEC);
-	assert_int_equal(ch->why.n, 2);
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-12", "CONFIG_CC_IS_CLANG: needs clang");
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-12", "CONFIG_LTO_CLANG: needs clang");
-}
-
-static void checks_clang_by_its_own_flags(void **state)
-{
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	take_real(ch, "Debian clang version 14.0.6", "clang");
-	assert_int_equal(check(ch, "CONFIG_CC_IS_CLANG=y\nCONFIG_X86_64=y\nCONFIG_RETPOLINE=y\n"
-				   "CONFIG_LTO_CLANG=y\nCONFIG_LTO_CLANG_THIN=y\n"
-				   "CONFIG_INIT_STACK_ALL_ZERO=y\n"
-				   "CONFIG_CC_HAS_AUTO_VAR_INIT_ZERO_ENABLER=y\n"
-				   "CONFIG_FUNCTION_TRACER=y\nCONFIG_UBSAN_ARRAY_BOUNDS=y\n"),
-			 0);
-	assert_int_equal(check(ch, "CONFIG_X86_64=y\nCONFIG_RETPOLINE=y\nCONFIG_RETHUNK=y\n"
-				   "CONFIG_CFI_CLANG=y\nCONFIG_CC_IS_GCC=y\n"),
-			 -ENOEXEC);
-	assert_int_equal(ch->why.n, 3);
-	assert_says(&ch->why, COMPILER_MISMATCH, "clang", "CONFIG_RETHUNK: -mfunction-return");
-	assert_says(&ch->why, COMPILER_MISMATCH, "clang", "CONFIG_CFI_CLANG: -fsanitize=kcfi");
-	assert_says(&ch->why, COMPILER_MISMATCH, "clang", "CONFIG_CC_IS_GCC: needs gcc");
-}
-
-static void wants_the_very_same_gcc_for_plugins(void **state)
-{
-	static const char CONFIG[] = "CONFIG_GCC_PLUGIN_STACKLEAK=y\n"
-				     "CONFIG_GCC_PLUGIN_RANDSTRUCT=y\n";
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	take_real(ch, GCC12, "gcc-12");
-	assert_int_equal(check(ch, CONFIG), -ENOEXEC);
-	assert_int_equal(ch->why.n, 2);
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-12",
-		    "CONFIG_GCC_PLUGIN_STACKLEAK: the headers lack "
-		    "scripts/gcc-plugins/stackleak_plugin.so");
-	fake_file(ch->node, "scripts/gcc-plugins/stackleak_plugin.so", "");
-	fake_file(ch->node, "scripts/gcc-plugins/randomize_layout_plugin.so", "");
-	free(ch->h.compiler);
-	ch->h.compiler = NULL;
-	assert_true(asprintf(&ch->h.compiler, "x86_64-linux-gnu-gcc-12%s",
-			     strchr(ch->c.text, ' ')) > 0);
-	assert_int_equal(check(ch, CONFIG), 0);
-	free(ch->h.compiler);
-	ch->h.compiler = strdup("gcc-12 (Other) 12.2.0");
-	assert_int_equal(check(ch, CONFIG), -ENOEXEC);
-	assert_int_equal(ch->why.n, 2);
-	assert_says(&ch->why, COMPILER_MISMATCH, "gcc-12",
-		    "CONFIG_GCC_PLUGIN_RANDSTRUCT: -fplugin=randomize_layout_plugin.so is loaded "
-		    "only by gcc-12 (Other) 12.2.0");
-}
-
-static void tells_a_compiler_that_cannot_compile_from_one_that_knows_no_flag(void **state)
-{
-	_cleanup_choice_ struct choice *ch = choice_new(*state);
-
-	configure(ch, GCC12, "");
-	fake_script(ch, "a/gcc-12",
-		    "[ \"$1\" = --version ] && echo 'gcc-12 (x) 12.2.0' && exit\n"
-		    "echo 'cannot execute as'; exit 1\n");
-	assert_chosen(ch, "a/gcc-12");
-	assert_int_equal(check(ch, PLAIN), -ENOEXEC);
-	assert_int_equal(ch->why.n, 1);
-	assert_says(&ch->why, COMPILER_MISSING, "a/gcc-12", "cannot compile: cannot execute as");
-}
-
 static void compiles_by_its_links(void **state)
 {
 	static const char *const names[] = { "gcc", "cc", "gcc-12" };
@@ -495,53 +361,27 @@ static void compiles_by_its_links(void **state)
 	}
 }
 
-/* Of all kernels whose headers are installed here; their compiler may not be. */
-static void accepts_the_compiler_of_installed_kernels(void **state)
-{
-	_cleanup_(sysroot_freep) struct sysroot *machine = NULL;
-	_cleanup_strv_ char **kernels = NULL;
-
-	(void)state;
-	assert_int_equal(sysroot_open("/", &machine), 0);
-	(void)sysroot_list(machine, "lib/modules", &kernels);
-	for (char **kernel = kernels; kernel && *kernel; kernel++) {
-		_cleanup_headers_ struct headers h = { 0 };
-		_cleanup_compiler_ struct compiler c = { 0 };
-		_cleanup_verdicts_ struct verdicts why = { 0 };
-
-		if (headers_find(machine, *kernel, "x86_64", NULL, &h, &why) < 0 ||
-		    compiler_choose(&h, *kernel, "/usr/bin", &c, &why) < 0)
-			continue;
-		assert_int_equal(compiler_check(&c, &h, &why), 0);
-		assert_string_equal(c.text, h.compiler);
-		assert_int_equal(why.n, 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_what_compilers_say_of_themselves),
 		cmocka_unit_test(refuses_what_is_no_compilers_text),
+		cmocka_unit_test(knows_the_same_build_by_another_name),
 		on_a_node(prefers_the_same_text_then_the_same_version),
 		on_a_node(takes_a_compiler_whose_name_tells_another_version),
 		on_a_node(runs_no_compiler_whose_name_says_that_it_does_not_fit),
 		on_a_node(names_the_compiler_wanted_and_those_that_are_there),
+		on_a_node(takes_this_machines_triplet_for_no_other_system),
 		on_a_node(says_so_when_there_is_no_compiler),
 		on_a_node(takes_gcc_when_it_is_not_told_what_the_kernel_was_built_with),
 		on_a_node(knows_kernels_that_tell_only_the_version_number),
 		on_a_node(wants_llvm_for_a_kernel_that_lld_linked),
 		on_a_node(links_gcc_by_all_names_that_it_may_be_called_by),
+		on_a_node(links_the_binutils_of_a_toolset),
+		on_a_node(links_clang_as_gcc_for_a_kernel_that_lld_did_not_link),
 		on_a_node(links_nothing_that_the_kernel_calls_by_a_strange_name),
 		on_a_node(links_clang_and_what_is_beside_it),
-		on_a_node(accepts_a_compiler_that_knows_all_flags_of_the_kernel),
-		on_a_node(names_every_flag_that_a_compiler_does_not_know),
-		on_a_node(refuses_gcc_for_a_kernel_that_clang_built),
-		on_a_node(checks_clang_by_its_own_flags),
-		on_a_node(wants_the_very_same_gcc_for_plugins),
-		on_a_node(tells_a_compiler_that_cannot_compile_from_one_that_knows_no_flag),
 		on_a_node(compiles_by_its_links),
-		cmocka_unit_test(accepts_the_compiler_of_installed_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,19 @@ static void finds_the_compilers_first_error(void **state)
 		     "a.c:1:10: fatal error: b.h: No such file or directory");
 	assert_first("ERROR: modpost: \"x\" [/s/a.ko] undefined!",
 		     "ERROR: modpost: \"x\" [/s/a.ko] undefined!");
+	assert_first("\n  ERROR: Kernel configuration is invalid.\n"
+		     "         include/generated/autoconf.h or x are missing.\n"
+		     "make[1]: *** [Makefile:819: include/config/auto.conf] Error 1\n",
+		     "  ERROR: Kernel configuration is invalid.");
+}
+
+static void tells_what_may_not_be_written_from_what_follows_from_it(void **state)
+{
+	(void)state;
+	assert_first("make[1]: *** [Makefile:3: x] Error 1\n"
+		     "mkdir: cannot create directory '/opt/x': Permission denied\n",
+		     "mkdir: cannot create directory '/opt/x': Permission denied");
+	assert_first("sh: ./x: Permission denied\na.c:1:1: error: no\n", "a.c:1:1: error: no");
 }
 
 static void prefers_the_cause_to_what_other_jobs_said_before(void **state)
@@ -133,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_compilers_first_error),
+		cmocka_unit_test(tells_what_may_not_be_written_from_what_follows_from_it),
 		cmocka_unit_test(prefers_the_cause_to_what_other_jobs_said_before),
 		cmocka_unit_test(finds_no_error_where_there_is_none),
 		cmocka_unit_test(knows_a_disk_that_takes_no_more),

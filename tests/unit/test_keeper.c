@@ -137,7 +137,7 @@ static void passes_a_signal_on(void **state)
 	wait_until_set(&b->worker);
 	assert_int_equal(kill(keeper, SIGTERM), 0);
 	assert_int_equal(status_of(keeper), 128 + SIGTERM);
-	assert_int_equal(b->cleaned, 0);
+	assert_int_equal(b->signo, 0);
 }
 
 static void ends_what_a_killed_worker_has_left_before_it_cleans_up(void **state)

@@ -358,6 +358,8 @@ static int ready_here(const struct fake_node *node, bool if_present)
 	set.lock_path = "/" LOCK;
 	assert_true(asprintf(&store, "%s/trees", node->dir) > 0);
 	set.tree = store;
+	set.source = getenv("GDRKIT_SOURCE");
+	set.output = getenv("NVIDIA_NIC_DRIVERS_INVENTORY_PATH");
 	assert_int_equal(sysroot_open("/", &own), 0);
 	assert_int_equal(driver_init(&d, &set, node->root, own, &why), 0);
 	assert_int_equal(driver_ready(&d, &why), 0);
@@ -371,6 +373,176 @@ static void without_a_device_of_the_tree_if_present_is_ready(void **state)
 	make_node(node);
 	assert_int_equal(ready_here(node, true), 0);
 	assert_int_equal(ready_here(node, false), 1);
+}
+
+/* ---- with a source in the place of a tree */
+
+#define CACHE "cache"
+
+/* Below the node, for this process; NULL: no longer. */
+static void set_path(const struct fake_node *node, const char *name, const char *below)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (!below) {
+		assert_int_equal(unsetenv(name), 0);
+		return;
+	}
+	assert_true(asprintf(&path, "%s/%s", node->dir, below) > 0);
+	assert_int_equal(setenv(name, path, 1), 0);
+}
+
+static void set_source(const struct fake_node *node, bool there)
+{
+	set_path(node, "GDRKIT_SOURCE", there ? "src" : NULL);
+	set_path(node, "NVIDIA_NIC_DRIVERS_INVENTORY_PATH", there ? CACHE : NULL);
+}
+
+/* No tree, but a source of a driver of Mellanox's devices, which one shell command builds. */
+static void make_source(const struct fake_node *node, const char *command)
+{
+	_cleanup_free_ char *recipe = NULL;
+
+	make_node(node);
+	assert_int_equal(sysroot_remove(node->root, "trees/k1"), 0);
+	assert_true(asprintf(&recipe,
+			     "name: y\nversion: \"1.0\"\nvendors: [\"15b3\"]\nmodules: [y]\n"
+			     "build:\n  commands: [[sh, -c, \"%s\"]]\n",
+			     command) > 0);
+	fake_file(node, "src/driver.conf", recipe);
+}
+
+/* As much of the kernel's as is asked for; whatever gcc is here has built it. */
+static void make_headers(const struct fake_node *node)
+{
+	static const char *const programs[] = { "scripts/basic/fixdep", "scripts/mod/modpost" };
+	_cleanup_free_ char *dir = NULL, *file = NULL;
+	struct utsname u;
+
+	assert_int_equal(uname(&u), 0);
+	assert_true(asprintf(&dir, "lib/modules/%s/build", u.release) > 0);
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		assert_true(asprintf(&path, "%s/%s", dir, programs[i]) > 0);
+		assert_int_equal(sysroot_replace(node->root, path, 0755, "#!/bin/sh\n", 10), 0);
+	}
+#define HEADER(name, text)                                         \
+	do {                                                       \
+		free(file);                                        \
+		assert_true(asprintf(&file, "%s/" name, dir) > 0); \
+		fake_file(node, file, text);                       \
+	} while (0)
+	HEADER("Makefile", "");
+	HEADER(".config", strcmp(u.machine, "x86_64") ? "CONFIG_CC_IS_GCC=y\nCONFIG_ARM64=y\n"
+						      : "CONFIG_CC_IS_GCC=y\nCONFIG_X86_64=y\n");
+	HEADER("Module.symvers", "");
+	HEADER("include/config/kernel.release", u.release);
+#undef HEADER
+}
+
+/* The text of the one log in the cache. */
+static char *build_log(const struct fake_node *node)
+{
+	_cleanup_strv_ char **names = NULL;
+	_cleanup_free_ char *path = NULL;
+	char *text;
+
+	assert_int_equal(sysroot_list(node->root, CACHE, &names), 0);
+	assert_int_equal(strv_length(names), 1);
+	assert_int_equal(strncmp(names[0], ".log-", 5), 0);
+	assert_true(asprintf(&path, CACHE "/%s", names[0]) > 0);
+	assert_int_equal(sysroot_read(node->root, path, 1 << 20, &text, NULL), 0);
+	return text;
+}
+
+static void what_a_build_runs_has_nothing_of_its_supervisors(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	_cleanup_free_ char *log = NULL;
+
+	make_source(node, "ls -l /proc/self/fd; exit 9");
+	make_headers(node);
+	set_source(node, true);
+	res = DRIVER(node, "run", NULL);
+	set_source(node, false);
+	assert_int_equal(res.status, 1);
+	assert_non_null(strstr(res.tail, "exit 9"));
+	assert_true(sysroot_exists(node->root, LOCK));
+	log = build_log(node);
+	assert_non_null(strstr(log, "/dev/null"));
+	assert_null(strstr(log, ".lock"));
+}
+
+static void without_a_device_of_the_source_if_present_builds_nothing_and_is_ready(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+
+	make_source(node, "true");
+	set_source(node, true);
+	res = driver(node, &(struct subject){ .until = "INFO absent" }, "run", "--if-present");
+	assert_int_equal(res.status, 0);
+	assert_false(sysroot_exists(node->root, CACHE));
+	assert_int_equal(ready_here(node, true), 0);
+	assert_int_equal(ready_here(node, false), 1);
+	set_source(node, false);
+}
+
+static void by_hand_load_waits_for_the_lock_though_there_is_a_source(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result res = { 0 };
+	_cleanup_close_ int lock = -1;
+
+	make_source(node, "true");
+	lock_by_hand(node, &lock);
+	set_source(node, true);
+	res = DRIVER(node, "load", "--timeout=50ms");
+	set_source(node, false);
+	assert_int_equal(res.status, 124);
+	assert_non_null(strstr(res.tail, "reason=WAIT_TIMEOUT"));
+}
+
+/* What was cut off is recovered before anything is built. */
+static void builds_before_it_waits_for_a_driver_not_for_one_who_looks(void **state)
+{
+	const struct fake_node *node = *state;
+	_cleanup_child_result_ struct child_result held = { 0 }, looked_at = { 0 };
+	_cleanup_close_ int lock = -1;
+
+	make_source(node, "true");
+	lock_by_hand(node, &lock);
+	set_source(node, true);
+	held = DRIVER(node, "run", "--timeout=50ms");
+	assert_int_equal(flock(lock, LOCK_SH), 0);
+	looked_at = DRIVER(node, "run", "--timeout=50ms");
+	set_source(node, false);
+	assert_int_equal(held.status, 1);
+	assert_non_null(strstr(held.tail, "reason=HEADERS_MISSING"));
+	assert_int_equal(looked_at.status, 124);
+	assert_non_null(strstr(looked_at.tail, "reason=WAIT_TIMEOUT"));
+}
+
+static void a_build_ends_whatever_its_parent_makes_of_children_that_end(void **state)
+{
+	const struct fake_node *node = *state;
+	char *argv[] = { "ofed-driver", "build", "--host-root", FAKE_TEXT(node->dir), NULL };
+	pid_t pid;
+	int status;
+
+	make_node(node);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)signal(SIGCHLD, SIG_IGN);
+		(void)alarm(30);
+		_exit(execv("/proc/self/exe", argv));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 100);
 }
 
 static void unload_has_nothing_to_do_where_nothing_was_swapped(void **state)
@@ -408,6 +580,8 @@ static void a_way_back_that_failed_is_said_last_and_outweighs_the_signal(void **
 	_cleanup_verdicts_ struct verdicts why = { 0 };
 
 	(void)state;
+	assert_int_equal(end_interrupted(&why), 128 + SIGTERM);
+	assert_non_null(strstr(log_last_error(), "INTERRUPTED"));
 	verdicts_no(&why, REASON_INTERRUPTED, "x 1.0", NULL);
 	assert_int_equal(end_interrupted(&why), 128 + SIGTERM);
 	verdicts_no(&why, REASON_UNDO_FAILED, "ib_core", NULL);
@@ -433,6 +607,11 @@ int main(int argc, char *argv[])
 		on_a_node(a_tree_that_cannot_be_opened_is_refused_and_not_kept),
 		on_a_node(without_a_device_of_the_tree_if_present_loads_nothing),
 		on_a_node(without_a_device_of_the_tree_if_present_is_ready),
+		on_a_node(what_a_build_runs_has_nothing_of_its_supervisors),
+		on_a_node(without_a_device_of_the_source_if_present_builds_nothing_and_is_ready),
+		on_a_node(by_hand_load_waits_for_the_lock_though_there_is_a_source),
+		on_a_node(builds_before_it_waits_for_a_driver_not_for_one_who_looks),
+		on_a_node(a_build_ends_whatever_its_parent_makes_of_children_that_end),
 		on_a_node(unload_has_nothing_to_do_where_nothing_was_swapped),
 		cmocka_unit_test(a_way_back_that_failed_is_said_last_and_outweighs_the_signal),
 	};
