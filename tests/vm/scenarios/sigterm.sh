@@ -17,7 +17,7 @@ for ((n = 1; ; n++)); do
 		ofed_driver_direct unload 2>/dev/null
 	else
 		old=$((old + 1))
-		assert_eq $status 143 "exit status of the interrupted swap"
+		assert_eq $status 143 "exit status of the interrupted swap ($(tail -n 4 /run/stopped.log))"
 	fi
 	assert_stack_is "$inbox" "after SIGTERM at line $n, the stack"
 	assert_guards_down
