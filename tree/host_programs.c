@@ -211,6 +211,7 @@ static int try_real_ones(const char *path, struct verdicts *why)
 static int check_program(const struct headers *h, const struct program *p, struct verdicts *why)
 {
 	_cleanup_free_ char *here = NULL, *there = NULL;
+	_cleanup_free_ char *real = NULL;
 	const char *path;
 	int r;
 
@@ -224,8 +225,11 @@ static int check_program(const struct headers *h, const struct program *p, struc
 		verdicts_no(why, REASON_HOST_PROGRAM_UNUSABLE, here, "not there");
 		return -ENOEXEC;
 	}
-	r = try_program(path, why);
-	return r < 0 ? r : try_real_ones(path, why);
+	real = realpath(path, NULL); /* not as the shadow calls it, which goes with the build */
+	if (!real)
+		return -errno;
+	r = try_program(real, why);
+	return r < 0 ? r : try_real_ones(real, why);
 }
 
 int host_programs_check(const struct headers *h, struct verdicts *why)
