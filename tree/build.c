@@ -6,6 +6,7 @@
 
 #include "common/digest.h"
 #include "common/events.h"
+#include "kernel/module.h"
 #include "tree/cache.h"
 #include "tree/cage.h"
 #include "tree/compiler.h"
@@ -269,7 +270,16 @@ static int prepare(struct work *w)
 
 /* ---- in the cage */
 
-/* Packed ones stay as they are. */
+/* Packed ones stay as they are, and so do signed ones: stripped, they would no longer be. */
+static bool is_strippable(const struct work *w, const char *path)
+{
+	_cleanup_verdicts_ struct verdicts unasked = { 0 };
+	_cleanup_(module_freep) struct module *m = NULL;
+
+	return !strcmp(path + strlen(path) - 3, ".ko") &&
+	       (module_open(w->tree, path, &m, &unasked) < 0 || !module_info(m)->is_signed);
+}
+
 static int strip_modules(struct work *w)
 {
 	_cleanup_strv_ char **argv = calloc(w->manifest.n_modules + 3, sizeof(*argv));
@@ -280,7 +290,7 @@ static int strip_modules(struct work *w)
 	for (size_t i = 0; i < w->manifest.n_modules; i++) {
 		const char *path = w->manifest.modules[i].path;
 
-		if (strcmp(path + strlen(path) - 3, ".ko"))
+		if (!is_strippable(w, path))
 			continue;
 		if (asprintf(&argv[n], "%s/%s", sysroot_dir(w->tree), path) < 0) {
 			argv[n] = NULL;

@@ -239,6 +239,25 @@ static void leaves_dummies_out(void **state)
 	assert_false(sysroot_exists(s->tree->root, "lib/modules/" KERNEL "/plain/b.ko"));
 }
 
+/* A trailer of no bytes (include/linux/module_signature.h): enough to be taken for signed. */
+static void leaves_a_signed_module_as_it_is(void **state)
+{
+	_cleanup_stage_ struct stage *s = stage_new(*state);
+	_cleanup_free_ char *bytes = NULL;
+	size_t len;
+
+	module_source(s, "a", KERNEL);
+	fake_file(s->node, "src/sign",
+		  "#!/bin/sh\nprintf '\\001%012d~Module signature appended~\\n' 0 |"
+		  " tr 0 '\\000' >> a.ko\n");
+	recipe_of(s, "modules: [a]", CC "a.ko, a.c], [sh, sign]");
+	assert_int_equal(build(s), 0);
+	assert_int_equal(sysroot_read(s->tree->root, s->tree->manifest.modules[0].path, 1 << 20,
+				      &bytes, &len),
+			 0);
+	assert_memory_equal(bytes + len - 28, "~Module signature appended~\n", 28);
+}
+
 static void builds_a_damaged_tree_again(void **state)
 {
 	_cleanup_stage_ struct stage *s = stage_new(*state);
@@ -561,6 +580,7 @@ int main(void)
 		on_a_node(builds_again_when_the_headers_have_changed),
 		on_a_node(builds_again_when_one_byte_of_a_module_is_another),
 		on_a_node(leaves_dummies_out),
+		on_a_node(leaves_a_signed_module_as_it_is),
 		on_a_node(builds_a_damaged_tree_again),
 		on_a_node(exposes_headers_under_their_paths_beside_the_symbols),
 		on_a_node(leaves_only_the_log_when_a_build_fails),
