@@ -13,9 +13,9 @@ int folder_join(const char *dir, const char *name, char **ret)
 	return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
 }
 
-int folder_path(const struct sysroot *root, const char *path, char **ret)
+static int real_path(const struct sysroot *root, const char *path, int flags, char **ret)
 {
-	_cleanup_close_ int fd = sysroot_openat(root, path, O_PATH | O_DIRECTORY, 0);
+	_cleanup_close_ int fd = sysroot_openat(root, path, O_PATH | flags, 0);
 	char self[32];
 	char *real;
 
@@ -27,6 +27,16 @@ int folder_path(const struct sysroot *root, const char *path, char **ret)
 		return -errno;
 	*ret = real;
 	return 0;
+}
+
+int folder_path(const struct sysroot *root, const char *path, char **ret)
+{
+	return real_path(root, path, O_DIRECTORY, ret);
+}
+
+int folder_entry_path(const struct sysroot *root, const char *path, char **ret)
+{
+	return real_path(root, path, 0, ret);
 }
 
 int folder_open(const struct sysroot *root, const char *path, struct sysroot **ret)

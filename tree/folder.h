@@ -13,6 +13,8 @@
 
 /* Absolute, without links. -ENOENT, -ENOTDIR, -ELOOP. */
 int folder_path(const struct sysroot *root, const char *path, char **ret);
+/* The same for whatever is there, a file too. */
+int folder_entry_path(const struct sysroot *root, const char *path, char **ret);
 /* "DIR/NAME" */
 int folder_join(const char *dir, const char *name, char **ret);
 int folder_open(const struct sysroot *root, const char *path, struct sysroot **ret);

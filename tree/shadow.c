@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/shadow.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "tree/folder.h"
 #include "tree/makefile.h"
-
-/* What a path below root really is, for this process. */
-static int real_path(const struct sysroot *root, const char *path, char **ret)
-{
-	_cleanup_close_ int fd = sysroot_openat(root, path, O_PATH, 0);
-	char self[32], *real;
-
-	if (fd < 0)
-		return fd;
-	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	real = realpath(self, NULL);
-	if (!real)
-		return -errno;
-	*ret = real;
-	return 0;
-}
 
 /* The part of an absolute path that is below root. */
 static int below_root(const struct sysroot *root, const char *path, const char **ret)
@@ -47,7 +30,7 @@ static int shadow_entry(const struct sysroot *root, const char *from, const stru
 
 	if (folder_join(from, name, &entry) < 0 || folder_join(to, name, &link) < 0)
 		return -ENOMEM;
-	r = real_path(root, entry, &real);
+	r = folder_entry_path(root, entry, &real);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* leads nowhere there either */
 	return sysroot_link(dir, real, link);
