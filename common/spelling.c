@@ -31,3 +31,21 @@ size_t spelling_distance(const char *a, const char *b)
 	}
 	return row[lb];
 }
+
+const void *spelling_nearest(const char *word, const void *table, size_t size)
+{
+	const void *near = NULL;
+	size_t least = SPELLING_NEAR + 1;
+	const char *name;
+
+	for (const char *entry = table; (name = *(const char *const *)entry) != NULL;
+	     entry += size) {
+		size_t d = spelling_distance(word, name);
+
+		if (d < least) {
+			least = d;
+			near = entry;
+		}
+	}
+	return near;
+}

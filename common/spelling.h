@@ -11,3 +11,8 @@ enum { SPELLING_NEAR = 2 }; /* at most this far, a word is taken for a misspelt 
  * than any that we look for (64) are far from all: SIZE_MAX.
  */
 size_t spelling_distance(const char *a, const char *b);
+/*
+ * The entry of a table whose name is nearest to word; NULL: none is near. Entries are `size` bytes
+ * and begin with the name (const char *); NULL ends the table.
+ */
+const void *spelling_nearest(const char *word, const void *table, size_t size);

@@ -34,26 +34,10 @@ static const struct variable *find(const char *at)
 
 /* ---- mistakes */
 
-static const struct variable *nearest(const char *name)
-{
-	const struct variable *near = NULL;
-	size_t least = SPELLING_NEAR + 1;
-
-	for (const struct variable *v = VARIABLES; v->name; v++) {
-		size_t d = spelling_distance(name, v->name);
-
-		if (d < least) {
-			least = d;
-			near = v;
-		}
-	}
-	return near;
-}
-
 /* NULL: out of memory */
 static char *unknown(const char *name)
 {
-	const struct variable *near = nearest(name);
+	const struct variable *near = spelling_nearest(name, VARIABLES, sizeof(*VARIABLES));
 	char *what;
 	int n;
 

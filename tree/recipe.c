@@ -157,17 +157,8 @@ static void *member(struct recipe *r, const struct key *key)
 static void unknown_key(struct reader *rd, const yaml_node_t *node, const struct key *keys,
 			const char *word)
 {
-	const struct key *near = NULL;
-	size_t least = SPELLING_NEAR + 1;
+	const struct key *near = spelling_nearest(word, keys, sizeof(*keys));
 
-	for (const struct key *k = keys; k->name; k++) {
-		size_t d = spelling_distance(word, k->name);
-
-		if (d < least) {
-			least = d;
-			near = k;
-		}
-	}
 	if (near)
 		fault(rd, node->start_mark, "unknown key %s: did you mean %s?", word, near->name);
 	else
